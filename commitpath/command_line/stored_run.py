@@ -1,6 +1,8 @@
 """Find the stored run that RUN names by folder, run id, or a cell's name or id; or say why it is not here."""
 
 import contextlib
+import errno
+import os
 import re
 import sqlite3
 from pathlib import Path
@@ -11,8 +13,9 @@ from commitpath.command_line import variables as variables_table
 
 RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
 CELL_ID = re.compile(r"v[0-9a-f]{17}")
-# The lab of the runs in experiments/reference.tar.xz, and the grid of their cells.
+# The lab of the runs in experiments/reference.tar.xz, and the grids of their cells.
 SHIPPED = "reference"
+SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability-short")
 IMPORT = "make import FILE=experiments/reference.tar.xz"
 # For a command that finds nothing in an empty database.
 NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"
@@ -20,8 +23,8 @@ NAMES = "a run is named by its folder, its id, its cell's name or id (the newest
 
 
 def or_import(grid: str) -> str:
-    """Return, for the grid of the shipped runs that are not here, the command that brings them."""
-    return f", or {IMPORT} for the shipped runs" if Path(grid).stem == SHIPPED else ""
+    """Return, for a grid of shipped runs that are not here, the command that brings them."""
+    return f", or {IMPORT} for the shipped runs" if Path(grid).stem in SHIPPED_GRIDS else ""
 
 
 def check_utf8(name: str, path: str) -> None:
@@ -32,12 +35,22 @@ def check_utf8(name: str, path: str) -> None:
         raise BadInputError(f"{name}={path}: a path that is not UTF-8 does not work") from None
 
 
+def check_path(name: str, path: str) -> None:
+    """Refuse a path that no file can have."""
+    check_utf8(name, path)
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise BadInputError(f"{name}={path[:40]}…: {error.strerror}") from None
+
+
 def folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """Return the folder of the stored run that a variable names. Raises BadInputError."""
     run = given.get(name, "")
     if not run:
         raise variables_table.missing(command, [name])
-    check_utf8(name, run)
+    check_path(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
     if (found := find(name, run)) is None:

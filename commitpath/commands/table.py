@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TextIO
 
 from base.errors import (
     EXIT_BAD_INPUT,
@@ -20,6 +19,7 @@ from base.errors import (
     is_bad_input,
 )
 from base.paths import ROOT
+from base.streams import discard
 from base.text import one_line
 from commitpath.command_line import arguments
 from commitpath.command_line import variables as variables_table
@@ -139,11 +139,6 @@ def print_error(error: Exception, more: str = "") -> None:
         discard(sys.stderr)
 
 
-def discard(stream: TextIO) -> None:
-    """Discard what Python still buffers of a stream: to write it would fail when Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
 def file_size_limit() -> str:
     """Return the limit of a file's size for an error message; empty without one.
 
@@ -177,8 +172,6 @@ def run(words: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
-        if isinstance(error.__cause__, BrokenPipeError):
-            discard(sys.stdout)
         if is_bad_input(error):
             error = BadInputError(variables_table.as_typed(str(error), words))
         print_error(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")

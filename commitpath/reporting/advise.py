@@ -34,8 +34,11 @@ class Measured:
     notes: Sequence[str]
 
 
-def advise(options: dict[str, str]) -> None:
-    """Print what of the choice is measured, and the answer; RUN=yes first runs the missing cells."""
+def advise(options: dict[str, str]) -> int:
+    """Print what of the choice is measured, and the answer; RUN=yes first runs the missing cells.
+
+    Return 1 if one of these failed or was rejected.
+    """
     if missing := [name for name in ("FS", "SURVIVE") if name not in options]:
         raise BadInputError(
             f"{' and '.join(missing)}: missing; make advise takes FS=<filesystem>|{ANY}, "
@@ -48,7 +51,7 @@ def advise(options: dict[str, str]) -> None:
         for name, text in options.items()
         if name in names
     }
-    found = measured(given, wanted.failure, options.get("LAB"))
+    found, code = measured(given, wanted.failure, options.get("LAB")), 0
     show([*found.choice.lines(), *found.notes])
     if "RUN" in options and found.choice.todo:
         # loaded late: it loads Snakemake's and Ansible's parts
@@ -59,6 +62,18 @@ def advise(options: dict[str, str]) -> None:
         show([*found.choice.lines(), *found.notes])
         if code and not found.settings:
             raise LabError("none of the cells has an accepted run")
+    try:
+        print_answer(found, wanted, given, options)
+    except BadInputError as error:
+        # with a code, cells were run: the request is valid
+        raise (LabError(str(error)) if code else error) from None
+    return code
+
+
+def print_answer(
+    found: Measured, wanted: Limits, given: Mapping[str, str], options: Mapping[str, str]
+) -> None:
+    """Print the answer. Raises BadInputError if there is none."""
     if not found.results.every:
         raise BadInputError(f"RUN=yes runs these cells; {NO_RUNS}")
     if not found.settings:

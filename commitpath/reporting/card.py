@@ -24,7 +24,7 @@ def card(options: dict[str, str]) -> None:
     """Print the card: each item with its reported value or MISSING, and the grade."""
     if not options.get("FILE"):
         raise BadInputError(USAGE)
-    stored_run.check_utf8("FILE", options["FILE"])
+    stored_run.check_path("FILE", options["FILE"])
     path = stored_run.find("FILE", options["FILE"]) or Path(options["FILE"])
     if not path.exists():
         if path.suffix == ".yml":

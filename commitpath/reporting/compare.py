@@ -14,9 +14,9 @@ from commitpath.database import select
 from commitpath.host import places
 from commitpath.reporting import statistics
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
-from commitpath.reporting.matched import left_out, match
+from commitpath.reporting.matched import Matched, left_out, match
 from commitpath.reporting.sample_table import short
-from commitpath.results import query
+from commitpath.results import metrics, query
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
 
@@ -50,13 +50,16 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     check(run.cell for cell in matched for run in (*cell.a, *cell.b))
     metric = options.get("METRIC", "tps")
     rows = [row for cell in matched for row in rows_of(cell, metric, margin)]
+    lacking = no_losses(matched, metric)
+    if not rows and lacking:
+        raise BadInputError(f"METRIC={metric}: {'; '.join(lacking)}")
     if not rows:
         near = did_you_mean(metric, METRICS)
         raise BadInputError(f"METRIC={metric}: {near}no run has it; e.g. {', '.join(METRICS)}")
     each = f", each with {rows[0].samples}" if same(rows) else ""
     medians = f"medians of {metric}, {counted(len(matched), 'matched cell')}{each}"
     head = [f"A: {options['A']}", f"B: {options['B']}", medians]
-    print(printable_lines(text(head, rows, margin, left_out(options, a, b))))
+    print(printable_lines(text(head, rows, margin, [*lacking, *left_out(options, a, b)])))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:
@@ -72,6 +75,18 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
         for run in found
     ]
     return Outcome(0, judged_runs)
+
+
+def no_losses(matched: Sequence[Matched], metric: str) -> list[str]:
+    """Return a line for each side of a cell that has no losses, as a cut left no usable database."""
+    found = {
+        f"{cell.label}, {side}: no number of what cuts took: {cuts}": None
+        for cell in matched
+        for side, runs in (("A", cell.a), ("B", cell.b))
+        for run in runs
+        if (cuts := metrics.unusable(run, metric))
+    }
+    return list(found)
 
 
 def new_page(text: str) -> list[Path]:

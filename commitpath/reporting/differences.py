@@ -10,6 +10,7 @@ from commitpath.database.select import Run
 from commitpath.reporting import statistics
 from commitpath.reporting.matched import MOST_NAMED, Matched
 from commitpath.reporting.statistics import DIFFERENT, EQUAL, UNDECIDED, WITHIN, Difference, Sample
+from commitpath.results import metrics
 
 # Begins a verdict over cells that give different answers.
 DEPENDS = "depends on"
@@ -42,11 +43,11 @@ class Row:
 def rows_of(cell: Matched, metric: str, margin: float) -> list[Row]:
     """Return a row for each value that the metric has in every run of the cell."""
     rows = []
-    values = [[flat(run.summary, metric) for run in side] for side in (cell.a, cell.b)]
+    values = [[numbers(run, metric) for run in side] for side in (cell.a, cell.b)]
     for name in values[0][0]:
-        if not all(name in numbers for side in values for numbers in side):
+        if not all(name in of_run for side in values for of_run in side):
             continue
-        a, b = ([numbers[name] for numbers in side] for side in values)
+        a, b = ([of_run[name] for of_run in side] for side in values)
         runs = len(a) + cell.repeats[0], len(b) + cell.repeats[1]
         samples, difference = compared(cell, a, b, margin)
         rows.append(Row(cell.label, cell.axes, name, a, b, samples, runs, difference, cell.marks()))
@@ -69,6 +70,16 @@ def by_sample(cell: Matched, runs: Sequence[Run], values: Sequence[float]) -> di
     for run, value in zip(runs, values, strict=True):
         found.setdefault(cell.sample(run), []).append(value)
     return {sample: fmean(each) if len(each) > 1 else each[0] for sample, each in found.items()}
+
+
+def numbers(run: Run, metric: str) -> dict[str, float]:
+    """Return a metric's numbers by name; without losses if a cut left no usable database."""
+    summary = run.summary
+    if metrics.unusable(run, metric):
+        lost = {path.rpartition(".")[2] for path in metrics.LOSSES}
+        crash = {name: value for name, value in summary["crash"].items() if name not in lost}
+        summary = {**summary, "crash": crash}
+    return flat(summary, metric)
 
 
 def flat(summary: Any, metric: str) -> dict[str, float]:

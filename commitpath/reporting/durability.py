@@ -101,7 +101,9 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
         if trials is None:
             missing.setdefault(runs.reason or "its runs have no trials", []).append(settings)
             continue
-        tps, promised = runs.number("tps", "all").value or 0.0, runs.runs[0].summary["crash"]["promised"]
+        # each run has one: a row without it is left out of the database, as damaged
+        tps, promised = runs.number("tps", "all").value, runs.runs[0].summary["crash"]["promised"]
+        assert tps is not None
         rows.append(Row(settings, tps, trials, promised, lacking, runs.runs))
     if not rows:
         why = f"{next(iter(missing))}; make sweep GRID={name}"

@@ -30,6 +30,8 @@ from model.engines._log_counters import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"
+# Of summary.json: over the cuts that left a usable database.
+LOSSES = ("crash.lost_acknowledged", "crash.lost_ms")
 # Bytes of a page in counts of written pages: a block of the filesystems.
 PAGE = 4096
 
@@ -73,8 +75,14 @@ def number(run: Run, metric: str, op: str) -> float:
 
 
 def unusable(run: Run, metric: str) -> str | None:
-    """Return how many cuts left no usable database, so that a run has no `lost`; None if none did."""
-    crash = run.summary.get("crash") if metric == "lost" else None
+    """Return how many cuts left no usable database, so that a run has no losses; None if none did.
+
+    metric: a name, or a path in summary.json; None for one of other numbers.
+    """
+    of_losses = metric == "lost" or any(
+        f"{path}.".startswith(f"{metric}.") or f"{metric}.".startswith(f"{path}.") for path in LOSSES
+    )
+    crash = run.summary.get("crash") if of_losses else None
     count = select.unusable(crash) if crash else 0
     return f"{count} of {crash['cuts']} cuts left no usable database" if crash and count else None
 

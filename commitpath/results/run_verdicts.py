@@ -46,7 +46,7 @@ class Reference:
 
 def read(text: str, expectations: Sequence[Expectation]) -> Reference:
     """Return the reference that a text names: a run's folder, its id, or a file. Raises BadInputError."""
-    stored_run.check_utf8("REFERENCE", text)
+    stored_run.check_path("REFERENCE", text)
     path = Path(text)
     if not text:
         raise BadInputError("REFERENCE=: name a run's folder, its id, or a file of NAME=value")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lab import Lab, edit
 
-from base.errors import BadInputError, LabError
+from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line.stored_run import SHIPPED
@@ -375,6 +375,21 @@ def test_only_the_missing_cells_are_run(monkeypatch: pytest.MonkeyPatch) -> None
         advise.advise({**POWER, "RUN": "yes"})
     # a part of the grid does not replace the grid's rows in the database
     assert ran == [(list(cells)[:2], False)]
+    # with enough others there is an answer, and the exit code is that of a sweep
+    some: Any = ["a setting"]
+    monkeypatch.setattr(advise, "measured", lambda *_: advise.Measured([], some, of_choice, results, []))
+    monkeypatch.setattr(advise, "print_answer", lambda *_: None)
+    assert advise.advise({**POWER, "RUN": "yes"}) == 1
+    assert advise.advise(POWER) == 0
+
+    def too_few(*_: object) -> None:
+        raise BadInputError("too few")
+
+    monkeypatch.setattr(advise, "print_answer", too_few)
+    for given, code in ((POWER, EXIT_BAD_INPUT), ({**POWER, "RUN": "yes"}, EXIT_FAILED)):
+        with pytest.raises(LabError, match="too few") as raised:
+            advise.advise(given)
+        assert raised.value.exit_code == code
 
 
 @pytest.mark.parametrize("given", [{"SURVIVE": "power"}, {"SURVIVE": "os"}, {"SURVIVE": "os", "RUN": "yes"}])

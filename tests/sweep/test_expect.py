@@ -365,26 +365,36 @@ def test_each_side_of_a_comparison_is_named(lab: Lab, delete: Path, wal: Path) -
     assert "syncs.inser: did you mean insert? " in done.stderr
 
 
-@pytest.mark.parametrize(("unbuffered", "code"), [("", 1), ("1", EXIT_NO_VERDICT)])
-def test_a_reader_that_has_gone_makes_no_run_as_expected(
-    unbuffered: str, code: int, lab: Lab, delete: Path, wal: Path
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("gone", ["output", "both"])
+@pytest.mark.parametrize(
+    ("expected", "code"), [("tps.insert>100", 1), ("tps.insert>1", 0), ("tps.x>1", EXIT_BAD_EXPECTED)]
+)
+def test_a_reader_that_has_gone_does_not_change_the_verdict(
+    unbuffered: str, gone: str, expected: str, code: int, lab: Lab, delete: Path, wal: Path
 ) -> None:
     for run in (delete, wal):
         shutil.copytree(run, lab.results / run.parent.name / run.name)
     read, write = os.pipe()
     os.close(read)
-    words = ("--folder", ROOT, "compare", "A=mode=delete", "B=mode=wal", "EXPECT=tps.insert>100")
+    words = ("--folder", ROOT, "compare", "A=mode=delete", "B=mode=wal", f"EXPECT={expected}")
     environment = {"COMMITPATH_RESULTS": str(lab.results), "PYTHONUNBUFFERED": unbuffered}
     with os.fdopen(write, "w") as output:
         ended = subprocess.run(
             [sys.executable, "-m", "commitpath", *words],
             stdout=output,
-            stderr=subprocess.PIPE,
+            stderr=output if gone == "both" else subprocess.PIPE,
             env={**os.environ, **environment},
             cwd=ROOT,
             check=False,
         )
     assert ended.returncode == code, ended.stderr
+    assert "Traceback" not in str(ended.stderr)
+
+
+def test_a_reference_with_a_name_that_is_too_long(lab: Lab) -> None:
+    said = lab.says("compare", A="mode=wal", B="mode=off", EXPECT="tps>1", REFERENCE="x" * 5000)
+    assert said == f"commitpath: REFERENCE={'x' * 40}…: File name too long"
 
 
 @pytest.mark.parametrize("name", ["samples/f2fs-delete", "watch-sample"])

@@ -11,6 +11,7 @@ import pytest
 from lab import ROOT, Lab, one_line
 
 from commitpath.cells.axes import axes
+from commitpath.command_line import stored_run
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
@@ -52,8 +53,13 @@ def test_until_the_import_a_command_names_it(lab: Lab, tmp_path: Path) -> None:
     assert one_line(lab.ok("results")).endswith(line)
     figure = {"FIGURE": str(tmp_path / "x.svg")}
     axes = {"X": "journal_mode", "SERIES": "synchronous", "WHERE": WHERE}
-    for target, more in (("table", {}), ("figure", figure | axes), ("durability", figure)):
-        said = lab.says(target, GRID="reference", **more)
+    assert tuple(GRIDS) == stored_run.SHIPPED_GRIDS
+    for target, grid, more in (
+        *(("table", grid, {}) for grid in GRIDS),
+        *(("durability", grid, figure) for grid in ("reference", "durability-short")),
+        ("figure", "reference", figure | axes),
+    ):
+        said = lab.says(target, GRID=grid, **more)
         assert said.endswith(f", or make import FILE={FILE} for the shipped runs")
 
 
@@ -230,6 +236,13 @@ def test_what_no_cut_left_usable_has_no_number_lost(newcomer: Lab, tmp_path: Pat
     done = newcomer.make("compare", **sides, EXPECT="lost.max<=0")
     assert done.returncode == 1
     assert done.stderr == f"commitpath: A: expected lost.max<=0; {cuts}\n"
+    path = "crash.lost_acknowledged.max"
+    why = f"A: no number of what cuts took: {cuts}"
+    alone = newcomer.says("compare", **sides, METRIC=path)
+    assert alone.startswith(f"commitpath: METRIC={path}: ") and alone.endswith(why)
+    crash = newcomer.ok("compare", **sides, METRIC="crash")
+    assert why in one_line(crash) and "  corrupt " in crash and "lost" not in crash
+    assert " max " in newcomer.ok("compare", A=f"mode=delete sync=full {WHERE}", B=sides["B"], METRIC=path)
     done = newcomer.make("table", GRID="reference", METRIC="lost")
     assert f"1 of 28 runs: no lost: {cuts}" in done.stderr
     lost = {row["journal_mode"]: row["lost"] for row in csv.DictReader(done.stdout.splitlines())}
