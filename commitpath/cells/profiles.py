@@ -64,9 +64,10 @@ def with_whole(content: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]
 
 
 def other_fits(device: str) -> list[str]:
-    """Return the profiles that are like a device's and have its sources: they fit them as well."""
+    """Return the profiles that are like a device's and have its sources, not their own: they fit as well."""
     every = {name: load_mapping(path) for name, path in axes()["device"].files().items()}
-    return [name for name, own in every.items() if own.get("like") == device and "sources" not in own]
+    fits = [name for name, own in every.items() if own.get("like") == device and "sources" not in own]
+    return [name for name in fits if load_profile("device", name)["sources"]]
 
 
 def common_filesystems() -> set[str]:
