@@ -15,7 +15,7 @@ RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9]+")
 CELL_ID = re.compile(r"v[0-9a-f]{17}")
 # The lab of the runs in experiments/reference.tar.xz, and the grids of their cells.
 SHIPPED = "reference"
-SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability-short")
+SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability")
 IMPORT = "make import FILE=experiments/reference.tar.xz"
 # For a command that finds nothing in an empty database.
 NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"

@@ -3,7 +3,8 @@
 What survives a power failure is measured by trials only; another failure also by what the settings promise.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from base.errors import BadInputError, LabError
@@ -13,7 +14,7 @@ from commitpath.command_line.variables import axes_of
 from commitpath.database.select import Run
 from commitpath.reporting import answer, limits
 from commitpath.reporting.candidates import Setting, comparable, settings
-from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Choice, choice, chosen, planned
+from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Choice, Key, choice, chosen, key, planned
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.trials import unpaced
 from commitpath.results import query
@@ -98,7 +99,17 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     """Return what the database has of the choice."""
     results = query.current().of_lab(lab)
     names = chosen(given)
-    alike, notes = comparable(given, results.counted, results.lab, names)
+
+    @functools.cache
+    def keys_of(device: str) -> Set[Key]:
+        try:
+            cells, _ = planned({"DEVICE": device, **given}, failure)
+        except BadInputError:
+            # it is raised below, if this device is the answer's
+            return frozenset()
+        return {key(dict(cell.cell.axes()), names) for cell in cells.values()}
+
+    alike, notes = comparable(given, results.counted, results.lab, names, keys_of)
     found = settings(alike, results.counted, failure, names)
     # a device that no one named is that of the runs
     place = {"DEVICE": alike[0].cell.device} if alike else {}

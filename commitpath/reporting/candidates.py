@@ -1,7 +1,7 @@
 """Select the stored runs that `make advise` compares: TPS, p99, bytes, wear and crash trials of a setting."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,12 +87,17 @@ def fixed_place(run: Run, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def comparable(
-    given: dict[str, str], runs: Sequence[Run], own: str, names: Sequence[str]
+    given: dict[str, str],
+    runs: Sequence[Run],
+    own: str,
+    names: Sequence[str],
+    keys_of: Callable[[str], Set[Key]],
 ) -> tuple[list[Run], list[str]]:
     """Return the ok runs with the given axes that differ only in what a developer chooses (names).
 
-    The largest such set, empty without any; and notes on what is left out. own: the label of this lab. Its
-    marked runs are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
+    Of several such sets that with the most settings of the choice (keys_of: those with a device), then
+    the largest; empty without any; and notes on what is left out. own: the label of this lab. Its marked runs
+    are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
     """
     wanted = {
         name.lower(): [value_of(name, value, given)]
@@ -115,12 +120,17 @@ def comparable(
             alike = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(alike, []).append(run)
     notes = [f"  {without}"] if (without := left_out(marked)) else []
-    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}), default=[])
-    if others := [run for several in groups.values() if several is not largest for run in several]:
-        differ = list(dict.fromkeys(n for run in others for n in differences(run, largest[0], names)))
+
+    def rank(alike: Sequence[Run]) -> tuple[int, int]:
+        measured = {key(run.settings, names) for run in alike}
+        return len(measured & keys_of(alike[0].cell.device)), len({run.facts["cell"] for run in alike})
+
+    best = max(groups.values(), key=rank, default=[])
+    if others := [run for several in groups.values() if several is not best for run in several]:
+        differ = list(dict.fromkeys(n for run in others for n in differences(run, best[0], names)))
         how = f"ENGINE={ANY} includes them" if differ == ["engine"] else "name axes to choose them"
         notes.append(f"  {len(others)} runs that differ in {', '.join(differ)} are left out; {how}")
-    return largest, notes
+    return best, notes
 
 
 def differences(run: Run, other: Run, names: Sequence[str]) -> list[str]:
