@@ -45,7 +45,7 @@ PLAIN = "#59626C"  # in a legend: of any series
 HATCH = "/////"
 # Of bars about as dark as others.
 HATCHES = ("", HATCH, "....", "\\\\\\\\\\", "xxxx", "-----", "|||||")
-# Least difference of CIE L* between two greys that are told apart, and L* above which a hatch is dark.
+# Least difference of CIE L* between distinguishable greys, and L* above which a hatch is dark.
 APART, BRIGHT = 15, 65
 
 
@@ -97,7 +97,7 @@ def ink_on(color: str) -> str:
 
 
 def hatches(colors: Mapping[str, str]) -> dict[str, str]:
-    """Return a hatch for each series, which tells it apart in grey from those with a color as dark."""
+    """Return a hatch for each series, none for one that differs in grey from all before it."""
     made: dict[str, str] = {}
     for name, color in colors.items():
         alike = {made[other] for other in made if abs(lightness(colors[other]) - lightness(color)) < APART}
