@@ -1,9 +1,12 @@
 """What a new machine must have: the least Python, and pins of every package."""
 
+import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -101,12 +104,30 @@ def test_ansible_writes_nothing_to_a_home(tmp_path: Path) -> None:
 
 
 def test_two_first_calls_at_once_make_one_environment(tmp_path: Path) -> None:
+    """Its packages come from where pip's settings have them, too: here from a folder."""
+    wheel = tmp_path / "wheels/tiny-1-py3-none-any.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("tiny.py", "")
+        made.writestr("tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
+        made.writestr(
+            "tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        made.writestr("tiny-1.dist-info/RECORD", "")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    (tmp_path / "requirements.txt").write_text(f"tiny==1 --hash=sha256:{digest}\n")
+    shutil.copy(ROOT / "requirements-build.txt", tmp_path)
     for name in ("requirements.txt", "requirements-build.txt"):
-        (tmp_path / name).touch()
         os.utime(tmp_path / name, (0, 0))
     command = [ROOT / "playbooks/bootstrap.sh", "venv"]
-    calls = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    given = {**os.environ, "PIP_FIND_LINKS": str(wheel.parent)}
+    calls = [
+        subprocess.Popen(command, cwd=tmp_path, env=given, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     said = [call.communicate(timeout=300)[1] for call in calls]
     assert [call.returncode for call in calls] == [0, 0], said
     assert sorted("wait for another call" in lines for lines in said) == [False, True]
     assert sorted("environment: done" in lines for lines in said) == [False, True]
+    assert list((tmp_path / "venv").glob("lib/*/site-packages/tiny.py"))
+    assert not (tmp_path / "venv/uv-cache").exists()
