@@ -117,7 +117,7 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     tried = any(run.cell.crash != "none" for run in cells.values())
     keys = {setting.key for setting in found}
     tried_keys = {setting.key for setting in found if setting.trials} if tried else None
-    chosen_cells = choice(cells, excluded, results, keys, tried_keys, names, failure)
+    chosen_cells = choice(cells, excluded, results, alike, keys, tried_keys, names, failure)
     return Measured(alike, found, chosen_cells, results, notes)
 
 

@@ -9,8 +9,8 @@ from analysis.stats.totals import gb_a_day, years
 from base.text import COLUMNS, UNBROKEN, filled
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
-from commitpath.reporting.candidates import CUTS, Setting
-from commitpath.reporting.choice import FAILURES, NAMED, POWER, needs, text, words
+from commitpath.reporting.candidates import Setting
+from commitpath.reporting.choice import CUTS, FAILURES, NAMED, POWER, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
 from commitpath.reporting.single_changes import buys_most, buys_nothing, pairs
 from commitpath.reporting.trials import EMPTIED

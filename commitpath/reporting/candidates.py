@@ -12,7 +12,7 @@ from commitpath.cells.profiles import load_profile
 from commitpath.cells.transaction_files import is_of_file
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting.choice import ANY, POWER, WITH_ANY, Key, key, text, words
+from commitpath.reporting.choice import ANY, CUTS, POWER, WITH_ANY, Key, differences, key, text, words
 from commitpath.reporting.limits import Limits
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, place
@@ -22,9 +22,6 @@ from commitpath.results.marks import left_out, transactions
 from model import durability, userfile
 from model.cell import SAMPLED
 from model.statements import sqlfile
-
-# The axes in which a cell differs from its trials.
-CUTS = ("crash", "cuts", "cut_seed")
 
 
 @dataclass(frozen=True)
@@ -131,13 +128,6 @@ def comparable(
         how = f"ENGINE={ANY} includes them" if differ == ["engine"] else "name axes to choose them"
         notes.append(f"  {len(others)} runs that differ in {', '.join(differ)} are left out; {how}")
     return best, notes
-
-
-def differences(run: Run, other: Run, names: Sequence[str]) -> list[str]:
-    """Return the axes of both runs, but those of a choice (names), in which they differ, and the kernel's."""
-    varied = [name for name in select.varying([run, other]) if name not in (*names, *CUTS, *SAMPLED)]
-    both = [name for name in varied if name in run.settings and name in other.settings]
-    return [*both, *(["uname"] if run.facts["uname"] != other.facts["uname"] else [])]
 
 
 def value_of(name: str, text: str, given: Mapping[str, str]) -> str:

@@ -14,13 +14,14 @@ from commitpath.cells.axes import axes, newest
 from commitpath.cells.data_files import load
 from commitpath.cells.profiles import load_profile
 from commitpath.database import select
+from commitpath.database.select import Run
 from commitpath.results import query
 from commitpath.results.query import Results
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.sweep_plan import Planned
 from model import engines
-from model.cell import Cell
+from model.cell import SAMPLED, Cell
 
 # The axes that an app developer chooses; all others are where and with what it was measured.
 CHOSEN = (
@@ -41,6 +42,8 @@ POWER = "power"
 FAILURES = {"process": "kills", "os": "crashes of the system", POWER: "power cuts"}
 # Axes that a setting is always named by, if they are chosen.
 NAMED = ("engine", "fs", "journal_mode", "synchronous")
+# The axes in which a cell differs from its trials.
+CUTS = ("crash", "cuts", "cut_seed")
 # Most missing settings that are listed for a reason.
 LISTED = 4
 Key = tuple[str, ...]
@@ -176,27 +179,41 @@ def choice(
     cells: Mapping[str, Planned],
     excluded: Sequence[Excluded],
     results: Results,
+    alike: Sequence[Run],
     measured: Set[Key],
     tried: Set[Key] | None,
     names: Sequence[str],
     failure: str,
 ) -> Choice:
-    """Return which settings are measured, and tried: their keys, None if none need be. names: of the key."""
+    """Return which settings are measured, and tried: their keys, None if none need be.
+
+    alike: the runs of `measured`. names: of the key.
+    """
     keys = {name: key(dict(run.cell.axes()), names) for name, run in cells.items()}
     there = measured if tried is None else tried
     todo = {name: run for name, run in cells.items() if keys[name] not in there}
     missing = {}
     for name, run in todo.items():
         found = results.find(run.cell)
-        reason = found.reason or "measured on another kernel"
+        reason = found.reason
+        if found.runs:
+            other = differences(found.runs[0], alike[0], names) if alike else []
+            reason = f"measured with other {', '.join(other) or 'settings'}"
         if found.state == "missing" and keys[name] in measured:
             reason = f"not tried by {FAILURES[failure]}"
-        missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason
+        missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason or found.state
     number = sum(each in measured for each in keys.values())
     others = len(measured - {*keys.values()})
     return Choice(
         cells, excluded, missing, number, others, None if tried is None else FAILURES[failure], todo
     )
+
+
+def differences(run: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Return the axes of both runs, but those of a choice (names), in which they differ, and the kernel's."""
+    varied = [name for name in select.varying([run, other]) if name not in (*names, *CUTS, *SAMPLED)]
+    both = [name for name in varied if name in run.settings and name in other.settings]
+    return [*both, *(["uname"] if run.facts["uname"] != other.facts["uname"] else [])]
 
 
 def text(variables: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from base.errors import BadInputError
 from base.text import filled, rows_by_place
 from commitpath.cells.axes import axes
 from commitpath.database.select import Run
-from commitpath.reporting.candidates import CUTS
+from commitpath.reporting.choice import CUTS
 from commitpath.reporting.durability_rows import KEY, MEASURED, Found, Row, cuts, name_of, place_of, took
 from commitpath.results.marks import MARKED, footnotes, joined, made_otherwise, transactions
 from commitpath.results.query import Results

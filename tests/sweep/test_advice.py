@@ -40,7 +40,7 @@ def tried(
 ) -> Path:
     """Store a run with trials of a setting of the choice; its folder."""
     given = {name.upper(): str(cell.value(name)) for name in CHOSEN}
-    return lab.run(tps, took=took, **{"CRASH": failure, **where, **SIZES, **given})
+    return lab.run(tps, took=took, **{"CRASH": failure, **SIZES, **where, **given})
 
 
 def loses(cell: Cell) -> dict[str, int]:
@@ -122,6 +122,15 @@ def test_a_setting_without_trials_is_not_advised_whatever_it_promises(lab: Lab) 
     for text in (out, some):
         assert not re.search("Use MODE=(off|memory)", text)
         assert not [line for line in text.splitlines() if len(line) > 80]
+
+
+def test_a_setting_measured_otherwise_than_the_rest_is_missing(lab: Lab) -> None:
+    for place, cell in enumerate(SETTINGS):
+        sizes = {} if place < 2 else {"ROWS": "5000", "N": "50"}
+        tried(lab, cell, 100 + place, loses(cell), where=WHERE | sizes)
+    out = unfolded(lab.ok("advise", **POWER))
+    assert f"{len(SETTINGS) - 2} of {len(SETTINGS)} settings of the choice are measured" in out
+    assert "missing, measured with other rows, n: MODE=" in out
 
 
 def test_a_loss_is_allowed_by_its_number_or_its_time(lab: Lab) -> None:
@@ -362,7 +371,7 @@ def test_only_the_missing_cells_are_run(monkeypatch: pytest.MonkeyPatch) -> None
     names = chosen(WHERE)
     keys = {key(dict(run.cell.axes()), names) for run in list(cells.values())[2:]}
     results = Results([], "local")
-    of_choice = choice(cells, excluded, results, keys, keys, names, "power")
+    of_choice = choice(cells, excluded, results, [], keys, keys, names, "power")
     ran = []
 
     def carry_out(runs: dict[str, Planned], *_: object, whole: bool) -> int:
