@@ -150,11 +150,11 @@ def run(command: list[str], what: str) -> None:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and its children: SIGTERM, so that they clean up, then SIGKILL."""
+    """End a command and its children, if they still run: SIGTERM, so that they clean up, then SIGKILL."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(TIDY_UP_SECONDS)
-    except subprocess.TimeoutExpired:
+    except (ProcessLookupError, subprocess.TimeoutExpired):
         pass
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -263,16 +263,20 @@ def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
     return ensure_debian(path, what, 1500, "build-image.sh", str(of_board), str(of_kernel))
 
 
+def build_root_folder() -> Path:
+    """Return the folder of the build root, which may be missing."""
+    return CACHE / f"build-root-{hash_of(*packages('engine'), files=[IMAGES / 'build-root.sh'])}"
+
+
 def build_root() -> Path:
     """Return the Debian 13 root with the compilers and the board's libraries.
 
     It is independent of the userland, which a lab board does not need: libraries stay compatible within a
     Debian release.
     """
-    more = packages("engine")
-    path = CACHE / f"build-root-{hash_of(*more, files=[IMAGES / 'build-root.sh'])}"
+    what, more = "build the build root (compilers, libraries)", packages("engine")
     # measured: 690 MiB, plus the packages
-    return ensure_debian(path, "build the build root (compilers, libraries)", 2000, "build-root.sh", *more)
+    return ensure_debian(build_root_folder(), what, 2000, "build-root.sh", *more)
 
 
 def remember(engine: str, version: str, sources: Mapping[str, bytes]) -> str:

@@ -68,6 +68,14 @@ def sources_in(folders: Iterable[str]) -> list[Path]:
     return [*sources, artifacts.WORKLOADS / "operations.yml"]
 
 
+def fetch(cell: Cell) -> None:
+    """Fetch the release of the cell's engine that its driver is compiled with, if there is one."""
+    axis = load_yaml(EXPERIMENTS / "engine" / f"{cell.engine}.yml").get("release")
+    # the folder of a user's own is known to the command that was given it
+    if axis and artifacts.OWN not in (version := str(cell.value(axis))):
+        artifacts.release(made_of(cell.engine)[-1], version)
+
+
 def driver(cell: Cell) -> Path:
     """Return the driver for the board, linked with the cell's engine."""
     engine, root = cell.engine, artifacts.build_root()

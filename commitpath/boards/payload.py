@@ -88,10 +88,9 @@ def expected_probes(names: Iterable[str]) -> int:
     return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
-def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables of a cell for provision.yml, prepare.yml and run.yml."""
+def provisioned_variables(cell: Cell, board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a cell for provision.yml."""
     fs, device = cell.profiles["fs"], cell.profiles["device"]
-    mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell.mkfs_options]))
     # a virtual board serves any filesystem and observer, if its kernel can be watched at all; a lab board
     # and a user's kernel only those of the cell
     kernel = kernel_profile(cell)
@@ -108,8 +107,6 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         # part of the snapshots' keys, as all variables of a board; the first board's keys do not have it
         **({"board_number": cell.board_number} if cell.board_number != 1 else {}),
         "owner": owner(board["board_kind"], cell.board),
-        "driver": str(driver),
-        "trials": str(programs.trials(cell)) if has_trials(cell) else "",
         "probes": str(artifacts.probes()) if usable else "",
         "filesystems": " ".join(kinds),
         "observers": " ".join(usable),
@@ -123,14 +120,25 @@ def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> di
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
+        "mountpoint": MOUNTPOINT,
+        **({"persistent_folder": persistent_memory.MOUNTPOINT} if persistent_memory.use(cell) else {}),
+    }
+
+
+def prepared_variables(cell: Cell, driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a cell for provision.yml, prepare.yml and run.yml."""
+    fs = cell.profiles["fs"]
+    mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell.mkfs_options]))
+    return {
+        **provisioned_variables(cell, board),
+        "driver": str(driver),
+        "trials": str(programs.trials(cell)) if has_trials(cell) else "",
         "fs_type": fs["type"],
         "fs_signatures": json.dumps(filesystems.signatures()),
         "mkfs_options": json.dumps(mkfs_words),
         "mkfs_allowed": json.dumps(mkfs.patterns(fs["type"])),
         "mount_options": mount_options(cell),
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
-        "mountpoint": MOUNTPOINT,
-        **({"persistent_folder": persistent_memory.MOUNTPOINT} if persistent_memory.use(cell) else {}),
         "load_script": cell.load,
         **populated(cell),
         "rehearsal_cell": rehearsal(cell),

@@ -20,6 +20,7 @@ from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
 from commitpath.boards import lab_board
+from commitpath.boards.first_board import program
 from commitpath.boards.payload import prepared_variables, write_self_extracting
 from commitpath.boards.prepared import (
     again_if_damaged,
@@ -268,7 +269,7 @@ def run_once(
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell.board)
-    driver = programs.driver(cell) if cell.load == identity.DRIVER else programs.command()
+    driver = program(cell)
     planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat

@@ -21,7 +21,7 @@ from commitpath.cells.identities import cell_name
 from commitpath.database.sweep_state import STATE, read_state, write_whole
 from commitpath.host import ansible
 from commitpath.sweep.sweep_plan import run_status
-from images import artifacts, programs
+from images import artifacts
 from images.qemu import die_with_parent
 from model import cell as cells
 from model.cell import Cell
@@ -32,11 +32,12 @@ FIRST_PLAY = "provision.yml"
 
 def prepare(cell: Cell, watched: bool) -> None:
     """Build the driver and, in virtual time, the board's snapshot. watched: also with probes."""
+    from commitpath.boards.first_board import program
     from commitpath.boards.payload import payload
     from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell.board)
-    driver = programs.driver(cell)
+    driver = program(cell)
 
     def snapshots() -> None:
         saved = ensure_snapshot(cell, driver, entry)

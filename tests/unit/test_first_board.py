@@ -1,0 +1,37 @@
+"""A first call provisions its board in a second process; what becomes of errors there and here."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from base.errors import LabError
+from commitpath.boards.first_board import provisioned_meanwhile
+from commitpath.cells.from_variables import make_cell
+
+
+def test_an_error_of_the_second_process_is_the_calls(capfd: pytest.CaptureFixture[str]) -> None:
+    with (
+        pytest.raises(LabError, match=r"^BOARD=gone: "),
+        provisioned_meanwhile(replace(make_cell({}), board="gone")),
+    ):
+        pass
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_error_here_ends_the_second_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\necho working … >&2\necho $$ > {tmp_path}/id\nexec sleep 100\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    begin = time.monotonic()
+    with pytest.raises(LabError, match="no compiler"), provisioned_meanwhile(make_cell({})):
+        while not (tmp_path / "id").exists():
+            time.sleep(0.01)
+        raise LabError("no compiler")
+    assert time.monotonic() - begin < 50
+    there = ["kill", "-0", (tmp_path / "id").read_text().strip()]
+    assert subprocess.run(there, check=False, stderr=subprocess.DEVNULL).returncode
