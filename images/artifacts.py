@@ -6,6 +6,7 @@ lock, so that concurrent commands build it once. programs.py builds what is made
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -162,6 +163,8 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+# Cached, as most parts' names have it. Callers do not modify the result.
+@functools.cache
 def packages(*kinds: str) -> list[str]:
     """Return the Debian packages of the parts in these folders of experiments/ that any board may use."""
     profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
