@@ -85,7 +85,8 @@ def fitted(text: str) -> str:
 
 def say(text: str) -> None:
     """Print a permanent line, wrapped to the terminal."""
-    print(fitted(text) if on_terminal() else text, file=sys.stderr, flush=True)
+    # at once, as two threads may print
+    print(f"{fitted(text) if on_terminal() else text}\n", end="", file=sys.stderr, flush=True)
 
 
 def counted(what: str) -> contextlib.AbstractContextManager[None]:

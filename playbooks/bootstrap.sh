@@ -3,7 +3,7 @@
 # usage: bootstrap.sh VENV
 #
 # It uses Debian's own Python, so that results do not depend on PATH. Every package is pinned with its hash
-# (`make requirements`). pip installs requirements-build.txt, and uv of it the rest, in a fifth of pip's time.
+# (`make requirements`). pip installs requirements-build.txt, and uv of it the rest.
 # Needs root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere: a VENV that is a
 # link is the user's own environment, used unchanged.
 set -euo pipefail
@@ -56,29 +56,31 @@ fi
 echo "make the Python environment: a minute, 1.2 GB …" >&2
 rm -f "$venv/ready"
 quiet "$python" -m venv --clear "$venv"
-quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input --no-cache-dir install --quiet \
-  --require-hashes --only-binary :all: -r requirements-build.txt
-# uv does not read pip's settings: an index, a proxy, a company's certificates
-given=$("$venv/bin/python" -m pip --disable-pip-version-check config list)
-while read -r of_pip of_uv; do
-  # a list of lines is printed with \n; the environment's settings come first
-  value=$(sed -n "s/^[a-z:]*\.$of_pip='\(.*\)'\$/\1/p" <<< "$given" | sed 's/\\n/ /g; s/^ *//; q')
-  # pip passes over a folder that is not there, uv does not
-  if [ "$of_pip" = find-links ] && [ ! -d "$value" ]; then continue; fi
-  if [ -n "$value" ] && [ -z "${!of_uv:-}" ]; then export "$of_uv=$value"; fi
-done << 'END'
-index-url UV_DEFAULT_INDEX
-extra-index-url UV_INDEX
-find-links UV_FIND_LINKS
-trusted-host UV_INSECURE_HOST
-cert SSL_CERT_FILE
-proxy ALL_PROXY
-timeout UV_HTTP_TIMEOUT
-default-timeout UV_HTTP_TIMEOUT
-END
-# Of several indexes any may have a package, as the hashes decide. The cache is where files can be linked to.
-quiet "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --cache-dir "$venv/uv-cache" --system-certs \
-  --index-strategy unsafe-best-match --require-hashes --no-build-isolation --compile-bytecode -r requirements.txt
-rm -r "$venv/uv-cache"
+pip=(quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input --no-cache-dir install --quiet --require-hashes)
+"${pip[@]}" --only-binary :all: -r requirements-build.txt
+# uv takes a fifth of pip's time, but reads none of its settings. PIP_QUIET would hide them.
+settings=$(PIP_QUIET=0 "$venv/bin/python" -m pip --disable-pip-version-check config list)
+why='' links=()
+if grep -qE '\.(index-url|extra-index-url|no-index|trusted-host|client-cert|proxy)=' <<< "$settings"; then
+  why="pip's index or proxy"
+fi
+# pip passes over a folder that is not there
+while read -r place; do
+  place=${place/#~\//$HOME/}
+  if [[ $place = *://* || -n $place && -e $place ]]; then links+=(--find-links="$place"); fi
+done < <(sed -n "s/.*\.find-links=['\"]\(.*\)['\"]$/\1/p" <<< "$settings" | sed 's/\\n/ /g' | tr ' ' '\n')
+by_uv() {
+  # the user's settings of uv may put packages elsewhere, or link to its cache, which is removed
+  local name
+  for name in "${!UV_@}"; do unset "$name"; done
+  UV_HTTP_TIMEOUT=180 "$venv/bin/uv" pip install --no-config --quiet --python "$venv/bin/python" \
+    --cache-dir "$venv/uv-cache" --system-certs --require-hashes --no-build-isolation --compile-bytecode \
+    "${links[@]}" -r requirements.txt
+}
+if [ -n "$why" ] || ! said=$(by_uv 2>&1); then
+  echo "make the Python environment: three minutes, by pip (${why:-uv: ${said##*$'\n'}}) …" >&2
+  "${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
+fi
+rm -rf "$venv/uv-cache"
 touch "$venv/ready"
 echo "make the Python environment: done, $((SECONDS - begin)) s" >&2

@@ -18,20 +18,29 @@ from base.paths import ROOT
 from base.progress import say, step
 from commitpath.boards.payload import has_trials, provisioned_variables
 from commitpath.boards.prepared import ensure_provisioned, virtual_board
+from commitpath.cells.profiles import kernel_profile
 from commitpath.host import ansible
-from images import artifacts, programs
+from images import artifacts, given, programs
 from images.qemu import die_with_parent
 from model import cell as cells
 from model.cell import Cell
 
+# Before the second process's error, on its last line.
+ERROR = "commitpath: "
+
 
 def program(cell: Cell) -> Path:
     """Return the driver or command runner for a cell's board."""
-    # both need it, so that only a first call is without it
-    first = cell.clock == "virtual" and not artifacts.build_root_folder().exists()
-    with provisioned_meanwhile(cell) if first else contextlib.nullcontext():
-        if cell.load == identity.COMMAND:
-            return programs.command()
+    if cell.load == identity.COMMAND:
+        return programs.command()
+    # The other process does not know the path of a user's own kernel. Every driver needs the build root: only
+    # a first call is without it.
+    alone = cell.clock != "virtual" or given.kind_of(kernel_profile(cell)) is not None
+    with (
+        contextlib.nullcontext()
+        if alone or artifacts.build_root_folder().exists()
+        else provisioned_meanwhile(cell)
+    ):
         driver = programs.driver(cell)
         if has_trials(cell):
             programs.trials(cell)
@@ -44,55 +53,57 @@ def provisioned_meanwhile(cell: Cell) -> Iterator[None]:
 
     Raises LabError with that process's error. An error of the block, or an interrupt, ends it.
     """
-    command = [sys.executable, "-m", "commitpath.boards.first_board"]
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", "commitpath.boards.first_board"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         # the terminal's Ctrl-C ends this process, which then ends that one
         start_new_session=True,
         preexec_fn=lambda: die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - a system call, no locks
     )
-    assert process.stdin and process.stdout and process.stderr
-    lines, errors = process.stderr, process.stdout
+    assert process.stdin and process.stderr
+    lines, last = process.stderr, [""]
 
     def show() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         for line in lines:
-            say(f"  {line.decode(errors='replace').rstrip()}")
+            last[0] = line.decode(errors="replace").rstrip()
+            say(f"  {last[0]}")
 
     shown = threading.Thread(target=show, daemon=True)
     try:
         say("at the same time, in a second process, the board is made:")
         shown.start()
-        process.stdin.write(json.dumps(cell.document()).encode())
-        process.stdin.close()
+        # it may have ended
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(cell.document()).encode())
+            process.stdin.close()
         yield
         with step("wait for the board"):
-            error = errors.read().decode(errors="replace").strip()
-            if process.wait():
-                raise LabError(error or "the process that provisions the board ended")
+            if code := process.wait():
+                shown.join(artifacts.TIDY_UP_SECONDS)
+                _, marked, error = last[0].partition(ERROR)
+                raise LabError(error if marked else f"the second process ended with {code}: {last[0]}")
     except BaseException:
         artifacts.end_group(process)
         raise
     finally:
-        shown.join()
+        shown.join(artifacts.TIDY_UP_SECONDS)
 
 
 def main() -> int:
-    """Provision the board of the cell on stdin; an error is printed on stdout."""
+    """Provision the board of the cell on stdin."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
         cell = cells.from_document(json.load(sys.stdin))
-        if cell.load == identity.DRIVER:
-            # while the other makes the compiler's root
-            programs.fetch(cell)
+        # while the other makes the compiler's root
+        programs.fetch(cell)
         ensure_provisioned(virtual_board(cell), provisioned_variables(cell, ansible.board(cell.board)))
     except (LabError, OSError, subprocess.SubprocessError) as error:
-        print(error)
+        say(f"{ERROR}{error}")
         return 1
     except KeyboardInterrupt:
         return 130

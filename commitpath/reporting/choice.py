@@ -197,9 +197,9 @@ def choice(
         found = results.find(run.cell)
         reason = found.reason
         if found.runs:
-            other = differences(found.runs[0], alike[0], names) if alike else []
+            other = differences(found.runs[-1], alike[-1], names) if alike else []
             reason = f"measured with other {', '.join(other) or 'settings'}"
-        if found.state == "missing" and keys[name] in measured:
+        if found.state in ("ok", "missing") and keys[name] in measured:
             reason = f"not tried by {FAILURES[failure]}"
         missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason or found.state
     number = sum(each in measured for each in keys.values())

@@ -22,6 +22,16 @@ def test_an_error_of_the_second_process_is_the_calls(capfd: pytest.CaptureFixtur
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_a_second_process_that_ends_at_once_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its closed pipe is not taken for that of `| head`."""
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        pytest.raises(LabError, match="the second process ended with 1"),
+        provisioned_meanwhile(make_cell({})),
+    ):
+        time.sleep(0.3)
+
+
 def test_an_error_here_ends_the_second_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "python"
     program.write_text(f"#!/bin/sh\necho working … >&2\necho $$ > {tmp_path}/id\nexec sleep 100\n")

@@ -103,8 +103,36 @@ def test_ansible_writes_nothing_to_a_home(tmp_path: Path) -> None:
     assert not list(home.iterdir())
 
 
+def bootstrap(folder: Path, requirements: str, **settings: str) -> list[str]:
+    """What two first calls at once say that make an environment with these requirements."""
+    (folder / "requirements.txt").write_text(requirements)
+    shutil.copy(ROOT / "requirements-build.txt", folder)
+    for name in ("requirements.txt", "requirements-build.txt"):
+        os.utime(folder / name, (0, 0))
+    command, given = [ROOT / "playbooks/bootstrap.sh", "venv"], {**os.environ, **settings}
+    calls = [
+        subprocess.Popen(command, cwd=folder, env=given, stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    said = [call.communicate(timeout=300)[1] for call in calls]
+    assert [call.returncode for call in calls] == [0, 0], said
+    assert not (folder / "venv/uv-cache").exists()
+    return said
+
+
 def test_two_first_calls_at_once_make_one_environment(tmp_path: Path) -> None:
-    """Its packages come from where pip's settings have them, too: here from a folder."""
+    """By uv, whatever the user has set for it."""
+    (tmp_path / "uv.toml").write_text('no-cache = true\nlink-mode = "symlink"\n')
+    locked = (ROOT / "requirements.txt").read_text()
+    pinned = re.search(r"^iniconfig==(?:.*\\\n)+.*\n", locked, re.M)
+    assert pinned
+    said = bootstrap(tmp_path, pinned[0], UV_LINK_MODE="symlink", UV_TARGET=str(tmp_path / "elsewhere"))
+    assert sorted("wait for another call" in lines for lines in said) == [False, True]
+    assert sorted("environment: done" in lines for lines in said) == [False, True]
+    assert "by pip" not in "".join(said)
+    subprocess.run([tmp_path / "venv/bin/python", "-c", "import iniconfig"], check=True)
+
+
+def test_packages_come_from_where_pips_settings_have_them(tmp_path: Path) -> None:
     wheel = tmp_path / "wheels/tiny-1-py3-none-any.whl"
     wheel.parent.mkdir()
     with zipfile.ZipFile(wheel, "w") as made:
@@ -115,19 +143,9 @@ def test_two_first_calls_at_once_make_one_environment(tmp_path: Path) -> None:
         )
         made.writestr("tiny-1.dist-info/RECORD", "")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    (tmp_path / "requirements.txt").write_text(f"tiny==1 --hash=sha256:{digest}\n")
-    shutil.copy(ROOT / "requirements-build.txt", tmp_path)
-    for name in ("requirements.txt", "requirements-build.txt"):
-        os.utime(tmp_path / name, (0, 0))
-    command = [ROOT / "playbooks/bootstrap.sh", "venv"]
-    given = {**os.environ, "PIP_FIND_LINKS": str(wheel.parent)}
-    calls = [
-        subprocess.Popen(command, cwd=tmp_path, env=given, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    said = [call.communicate(timeout=300)[1] for call in calls]
-    assert [call.returncode for call in calls] == [0, 0], said
-    assert sorted("wait for another call" in lines for lines in said) == [False, True]
-    assert sorted("environment: done" in lines for lines in said) == [False, True]
-    assert list((tmp_path / "venv").glob("lib/*/site-packages/tiny.py"))
-    assert not (tmp_path / "venv/uv-cache").exists()
+    settings = {"PIP_FIND_LINKS": f"{tmp_path}/gone {wheel.parent}"}
+    for more, by in ({}, "by pip"), ({"PIP_TRUSTED_HOST": "localhost"}, "by pip (pip's index or proxy)"):
+        said = "".join(bootstrap(tmp_path, f"tiny==1 --hash=sha256:{digest}\n", **settings, **more))
+        assert (by in said) == bool(more)
+        subprocess.run([tmp_path / "venv/bin/python", "-c", "import tiny"], check=True)
+        shutil.rmtree(tmp_path / "venv")
