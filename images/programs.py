@@ -11,8 +11,8 @@ from images import artifacts, compiling
 from model.cell import Cell
 
 # The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
-# are only in its dynamic symbols.
-LINKED = "-static-pie"
+# are only in its dynamic symbols; stripped, as a board receives it over an emulated CPU's SSH.
+LINKED = "-static-pie -s"
 
 
 def release_object(engine: str, version: str, root: Path | None) -> Path:
@@ -130,8 +130,7 @@ def trials(cell: Cell, here: bool = False) -> Path:
     parts = made_of(engine)
     folders = ["", "trials", "workloads", *profile.get("shares", []), *(f"engines/{part}" for part in parts)]
     sources = sources_in([*folders, *trials_folders(engine)])
-    # stripped, it has a fifth of the size
-    name, flags, compiled, version = engine, f"{LINKED} -s", None, None
+    name, flags, compiled, version = engine, LINKED, None, None
     if axis := profile.get("release"):
         version = cell.value(axis)
         name = version if len(parts) == 1 else f"{engine}-{version}"
@@ -175,7 +174,7 @@ def command() -> Path:
 def latencies(static: bool) -> Path:
     """Return the program that measures a device (workloads/latencies/); static: for boards with any libc."""
     root, folder = artifacts.build_root(), artifacts.WORKLOADS / "latencies"
-    sources, flags = list(folder.iterdir()), f"{LINKED if static else ''} -s"
+    sources, flags = list(folder.iterdir()), LINKED if static else "-s"
     path = artifacts.CACHE / f"latencies-{artifacts.hash_of(root.name, flags, files=sources)}"
 
     def build() -> None:
