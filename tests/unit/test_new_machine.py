@@ -128,7 +128,12 @@ def test_two_first_calls_at_once_make_one_environment(tmp_path: Path) -> None:
     said = bootstrap(tmp_path, pinned[0], UV_LINK_MODE="symlink", UV_TARGET=str(tmp_path / "elsewhere"))
     assert sorted("wait for another call" in lines for lines in said) == [False, True]
     assert sorted("environment: done" in lines for lines in said) == [False, True]
-    assert "by pip" not in "".join(said)
+    settings = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, check=True
+    )
+    # on a machine with an index or a proxy of its own
+    by_pip = re.search(rb"index|proxy|trusted-host|client-cert", settings.stdout) is not None
+    assert ("by pip" in "".join(said)) == by_pip
     subprocess.run([tmp_path / "venv/bin/python", "-c", "import iniconfig"], check=True)
 
 
@@ -144,8 +149,8 @@ def test_packages_come_from_where_pips_settings_have_them(tmp_path: Path) -> Non
         made.writestr("tiny-1.dist-info/RECORD", "")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     settings = {"PIP_FIND_LINKS": f"{tmp_path}/gone {wheel.parent}"}
-    for more, by in ({}, "by pip"), ({"PIP_TRUSTED_HOST": "localhost"}, "by pip (pip's index or proxy)"):
+    for more, by in ({}, "done"), ({"PIP_TRUSTED_HOST": "localhost"}, "by pip (pip's index or proxy)"):
         said = "".join(bootstrap(tmp_path, f"tiny==1 --hash=sha256:{digest}\n", **settings, **more))
-        assert (by in said) == bool(more)
+        assert by in said
         subprocess.run([tmp_path / "venv/bin/python", "-c", "import tiny"], check=True)
         shutil.rmtree(tmp_path / "venv")
