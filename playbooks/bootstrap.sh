@@ -77,8 +77,8 @@ by_uv() {
     --cache-dir "$venv/uv-cache" --system-certs --require-hashes --no-build-isolation --compile-bytecode \
     "${links[@]}" -r requirements.txt
 }
-if [ -n "$why" ] || ! said=$(by_uv 2>&1); then
-  echo "make the Python environment: three minutes, by pip (${why:-uv: ${said##*$'\n'}}) …" >&2
+if [ -n "$why" ] || ! output=$(by_uv 2>&1); then
+  echo "make the Python environment: three minutes, by pip (${why:-uv: ${output##*$'\n'}}) …" >&2
   "${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
 fi
 rm -rf "$venv/uv-cache"

@@ -33,14 +33,11 @@ def program(cell: Cell) -> Path:
     """Return the driver or command runner for a cell's board."""
     if cell.load == identity.COMMAND:
         return programs.command()
-    # The other process does not know the path of a user's own kernel. Every driver needs the build root: only
-    # a first call is without it.
-    alone = cell.clock != "virtual" or given.kind_of(kernel_profile(cell)) is not None
-    with (
-        contextlib.nullcontext()
-        if alone or artifacts.build_root_folder().exists()
-        else provisioned_meanwhile(cell)
-    ):
+    # only this process knows the path of a user's own kernel
+    both = cell.clock == "virtual" and not given.kind_of(kernel_profile(cell))
+    # every driver needs it, so that only a first call is without it
+    first = not artifacts.build_root_folder().exists()
+    with provisioned_meanwhile(cell) if both and first else contextlib.nullcontext():
         driver = programs.driver(cell)
         if has_trials(cell):
             programs.trials(cell)
