@@ -58,7 +58,7 @@ rm -f "$venv/ready"
 quiet "$python" -m venv --clear "$venv"
 pip=(quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input --no-cache-dir install --quiet --require-hashes)
 "${pip[@]}" --only-binary :all: -r requirements-build.txt
-# uv takes a fifth of pip's time, but reads none of its settings. PIP_QUIET would hide them.
+# uv takes a quarter of pip's time, but reads none of its settings. PIP_QUIET would hide them.
 settings=$(PIP_QUIET=0 "$venv/bin/python" -m pip --disable-pip-version-check config list)
 why='' links=()
 if grep -qE '\.(index-url|extra-index-url|no-index|trusted-host|client-cert|proxy)=' <<< "$settings"; then

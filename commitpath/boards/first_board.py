@@ -39,6 +39,7 @@ def program(cell: Cell) -> Path:
     first = not artifacts.build_root_folder().exists()
     with provisioned_meanwhile(cell) if both and first else contextlib.nullcontext():
         driver = programs.driver(cell)
+        # the prepared board has it, too
         if has_trials(cell):
             programs.trials(cell)
         return driver

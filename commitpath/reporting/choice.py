@@ -195,13 +195,11 @@ def choice(
     missing = {}
     for name, run in todo.items():
         found = results.find(run.cell)
-        reason = found.reason
-        if found.runs:
-            other = differences(found.runs[-1], alike[-1], names) if alike else []
-            reason = f"measured with other {', '.join(other) or 'settings'}"
+        other = differences(found.runs[-1], alike[-1], names) if found.runs and alike else []
+        reason = found.reason or f"measured with other {', '.join(other) or 'settings'}"
         if found.state in ("ok", "missing") and keys[name] in measured:
             reason = f"not tried by {FAILURES[failure]}"
-        missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason or found.state
+        missing[text(words(run.cell, names)).replace(" ", UNBROKEN)] = reason
     number = sum(each in measured for each in keys.values())
     others = len(measured - {*keys.values()})
     return Choice(
