@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,14 @@ from commitpath.charts.lines import MARKERS, absence
 from commitpath.charts.model import Drawn
 
 PANEL, ROW = 1.9, 0.17  # inches of a panel, and of a row with a name
+DOT = 0.035  # inches from a mark's middle to its edge
+# Where a mark's text may be, the best first: inches between both, and the direction to the right and up.
+AROUND = [
+    (gap, right, up)
+    for gap in (DOT, 0.12, 0.24, 0.36)
+    for right, up in ((1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5), (0, 1), (0, -1))
+]
+Box = tuple[float, float, float, float]  # left, right, bottom, top
 
 
 @dataclass(frozen=True)
@@ -105,6 +114,7 @@ def render(
         axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
     room = figure["width"] / figure["across"] - 0.6
+    grid[0].margins(0.12 if any(mark.text for mark in every) else 0.05)
     frame.metric_axis(grid[0].xaxis, figure["x_scale"], room)
     if names:
         grid[0].set_yticks(range(len(names)), names)
@@ -113,6 +123,7 @@ def render(
         frame.metric_axis(grid[0].yaxis, figure["y_scale"])
     for axes, (_, some) in zip(grid, panels, strict=False):
         absent(axes, some, room, height)
+        texts(axes, some, room, height)
     return made
 
 
@@ -158,9 +169,51 @@ def draw(axes: Axes, mark: Mark, how: dict[str, Any], hollow: bool) -> None:
               markeredgewidth=0.4 if whole and not mark.outlined else 0.9)  # fmt: skip
     if mark.interval and inside:
         axes.vlines(at[0], *mark.interval, color=how["color"], linewidth=0.8)
-    if mark.text:
-        axes.annotate(mark.text, at, (3, 2), xycoords=transform, textcoords="offset points",
-                      fontsize=look.SMALL, annotation_clip=False)  # fmt: skip
+
+
+def texts(axes: Axes, marks: Sequence[Mark], room: float, height: float) -> None:
+    """Write each mark's text, with a line to its mark if it is not next to it.
+
+    room, height: inches of the panel, with its final scales.
+    """
+    into = axes.transData + axes.transAxes.inverted()
+    shown = [mark for mark in marks if mark.x is not None or mark.y is not None]
+    spots = []
+    for mark in shown:
+        x, y = into.transform((1 if mark.x is None else mark.x, 1 if mark.y is None else mark.y))
+        spots.append((room * (1 if mark.x is None else x), height * (0 if mark.y is None else y), mark.text))
+    line = {"arrowstyle": "-", "color": look.ABSENT, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+    for (x, y, text), box in zip(spots, text_boxes(spots, room, height), strict=True):
+        if text:
+            middle = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+            gap = max(box[0] - x, x - box[1], box[2] - y, y - box[3])
+            axes.annotate(text, (x / room, y / height), (middle[0] / room, middle[1] / height),
+                          xycoords="axes fraction", ha="center", va="center", fontsize=look.SMALL,
+                          annotation_clip=False, zorder=4,
+                          arrowprops=line if gap > 2 * DOT else None)  # fmt: skip
+
+
+def text_boxes(spots: Sequence[tuple[float, float, str]], room: float, height: float) -> list[Box]:
+    """Return where in a panel each text is next to its mark, and covers no mark and no other text.
+
+    spots: of the marks, inches from the panel's corner. A text without a free place covers the least.
+    """
+    low, top = -math.inf, math.inf
+    taken = [(x - DOT, x + DOT, y - DOT, y + DOT) for x, y, _ in spots]
+    taken += [(low, top, low, 0), (low, top, height, top), (low, 0, low, top), (room, top, low, top)]
+    made: dict[int, Box] = {}
+    # from above
+    for spot, (x, y, text) in sorted(enumerate(spots), key=lambda pair: (-pair[1][1], pair[1][0])):
+        wide, high = look.extent(text) / 2 + 0.01, look.SMALL / 72 / 2
+        middles = [(x + right * (gap + wide), y + up * (gap + high)) for gap, right, up in AROUND]
+        boxes = [(x - wide, x + wide, y - high, y + high) for x, y in middles]
+        made[spot] = min(boxes, key=lambda box: sum(_overlap(box, other) for other in taken))
+        taken += [made[spot]] if text else []
+    return [made[spot] for spot in range(len(spots))]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def front(marks: Sequence[Mark]) -> list[tuple[float, float]]:

@@ -1,7 +1,7 @@
 """Speed over what cuts took: a mark and a row for each measured cell, and the others counted."""
 
 import csv
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -150,6 +150,16 @@ def test_each_series_has_its_own_hue_and_marker() -> None:
         if line.get_marker() in MARKERS
     ]
     assert len({*drawn}) == len(marks)
+
+
+def test_texts_of_near_marks_cover_neither_each_other_nor_a_mark() -> None:
+    near = [(0.1, 1.0), (0.12, 1.0), (0.1, 1.05), (0.15, 1.03), (0.08, 0.97), (2.0, 1.9), (1.9, 0.0)]
+    boxes = scatter.text_boxes([(x, y, "100") for x, y in near], 2, 2)
+    assert all(left >= 0 and right <= 2 and low >= 0 and high <= 2 for left, right, low, high in boxes)
+    for one, other in combinations(boxes, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
+    for (x, y), (left, right, low, high) in product(near, boxes):
+        assert not (left < x < right and low < y < high)
 
 
 def test_the_front_is_what_no_cell_beats() -> None:
