@@ -144,18 +144,10 @@ class FlashModel:
         latency = np.zeros(given.op.size, np.uint64)
         events = np.zeros((given.op.size, len(EVENTS)), np.uint64)
         kinds = (np.bytes_, *[np.uint64] * 4, np.float64, np.uint64)
-        arrays = (
-            given.op,
-            given.sector,
-            given.sectors,
-            given.gap_ns,
-            given.host_ns,
-            given.factor,
-            given.more_ns,
-        )
         # contiguous copies that live until the call is over
         held: list[np.ndarray | None] = [
-            a if a is None else np.ascontiguousarray(a, kind) for a, kind in zip(arrays, kinds, strict=True)
+            array if array is None else np.ascontiguousarray(array, kind)
+            for array, kind in zip(vars(given).values(), kinds, strict=True)
         ]
         fields = [0 if array is None else array.ctypes.data for array in held]
         words = (ctypes.c_uint64 * 8)(given.op.size, *fields)

@@ -166,9 +166,9 @@ def command() -> Path:
     root, folder = artifacts.build_root(), artifacts.WORKLOADS / "command"
     sources = [*artifacts.WORKLOADS.glob("*.[ch]"), *folder.iterdir()]
     path = artifacts.CACHE / f"command-{artifacts.hash_of(root.name, LINKED, files=sources)}"
-    words = [f"LDFLAGS={LINKED}"]
+    words = ["command", f"LDFLAGS={LINKED}"]
     what = "build the command runner"
-    return artifacts.ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
+    return artifacts.ensure(path, what, lambda: make(path, root, sources, *words), mib=20)
 
 
 def latencies(static: bool) -> Path:
@@ -176,15 +176,9 @@ def latencies(static: bool) -> Path:
     root, folder = artifacts.build_root(), artifacts.WORKLOADS / "latencies"
     sources, flags = list(folder.iterdir()), LINKED if static else "-s"
     path = artifacts.CACHE / f"latencies-{artifacts.hash_of(root.name, flags, files=sources)}"
-
-    def build() -> None:
-        with artifacts.work_folder() as work:
-            compiling.copy_tree(sources, work)
-            given = {"OUT": "../out/latencies", "LDFLAGS": flags}
-            artifacts.run(compiling.make_in(work, root, ["-C", "latencies"], given), "latencies")
-            (work / "out/latencies").rename(path)
-
-    return artifacts.ensure(path, "build the program that measures a device", build, mib=20)
+    words = ["latencies", f"LDFLAGS={flags}"]
+    what = "build the program that measures a device"
+    return artifacts.ensure(path, what, lambda: make(path, root, sources, *words), mib=20)
 
 
 def preloads() -> dict[str, Path]:
@@ -198,18 +192,17 @@ def preload(folder: Path) -> Path:
     names = ("command/Makefile", "command/transactions.h", "clock.h", "fail.h")
     sources = [*(artifacts.WORKLOADS / name for name in names), *folder.parent.glob("*.h"), *folder.iterdir()]
     path = artifacts.CACHE / f"preload-{engine}-{artifacts.hash_of(root.name, files=sources)}"
-    words = ["preload", f"ENGINE={engine}"]
+    words = ["command", "preload", f"ENGINE={engine}"]
     what = f"build the preload for {engine}'s transactions"
-    return artifacts.ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
+    return artifacts.ensure(path, what, lambda: make(path, root, sources, *words), mib=20)
 
 
-def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterable[str]) -> None:
-    """Make a target of workloads/command/Makefile in the build root as PATH."""
+def make(path: Path, root: Path, sources: Iterable[Path], folder: str, *words: str) -> None:
+    """Make PATH with the Makefile of a folder of workloads/ in the build root; words: for make."""
     with artifacts.work_folder() as work:
         compiling.copy_tree(sources, work)
-        place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
-        given = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/made"]
-        artifacts.run([*place, "make", *given, *words], path.name.rpartition("-")[0])
+        command = compiling.make_in(work, root, ["-C", folder, *words], {"OUT": "../out/made"})
+        artifacts.run(command, path.name.rpartition("-")[0])
         (work / "out/made").rename(path)
 
 

@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from analysis.adapters import covariates, proberecords
+from analysis.adapters.drivertables import STAT_FIELDS
 from analysis.adapters.partition import device_number, flush_bounds, read_partition
 from analysis.adapters.proberecords import TYPES
 from analysis.run_files.reading import read_pairs, read_text
 from base.errors import FileError
 from model.block_operations import FLUSH, OP, PREFLUSH, WRITE
-
-# indexes in /sys/block/<disk>/stat (Documentation/block/stat.rst)
-_STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
 
 
 @dataclass(frozen=True)
@@ -133,8 +131,7 @@ def _difference(folder: Path, name: str, parse: Callable[[Path], dict[str, int]]
 
 
 def _stat(path: Path) -> dict[str, int]:
-    fields = _lines(path, 1)[0].split()
-    return {name: int(fields[place]) for name, place in _STAT.items()}
+    return dict(zip(STAT_FIELDS, map(int, _lines(path, 1)[0].split()), strict=False))
 
 
 def _counters(path: Path) -> dict[str, int]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.checks import counts
 from analysis.ledger import files
-from analysis.ledger.background_io import thread_names
+from analysis.ledger.background_io import Jobs, thread_names
 from analysis.ledger.build import Ledger
 from analysis.run import Run
 from analysis.stats import report_tables
@@ -147,14 +147,8 @@ def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
 
 def _submitted_in_sync(made: Ledger, table: pl.DataFrame) -> np.ndarray:
     """Return for each command whether its thread was in a sync when it was queued."""
-    in_sync = np.zeros(table.height, bool)
-    tid, time = ints(table["tid"]), ints(table["queue_ns"].fill_null(-1))
-    for (thread,), rows in made.syncs.group_by("tid"):
-        begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
-        place = np.searchsorted(begins, time, side="right") - 1
-        within = (place >= 0) & (time <= np.r_[ends, -1][place])
-        in_sync |= (tid == int(str(thread))) & within
-    return in_sync
+    time = ints(table["queue_ns"].fill_null(-1))
+    return Jobs(made.few["sync"]).containing(time, ints(table["tid"])) >= 0
 
 
 def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ Each block ends with its compression and a CRC. LevelDB only appends: a page's l
 all earlier ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,9 @@ from model.engines.leveldb import FILES
 
 # each part of these files has a checksum
 SEALED = tuple(FILES[role][0] for role in ("log", "table", "manifest"))
-_LOG_BLOCK, _HEADER, _FOOTER, _TRAILER = 32768, 7, 48, 5
+_LOG_BLOCK, _FOOTER, _TRAILER = 32768, 48, 5
+# type of a log's record → bytes of its header
+HEADERS = dict.fromkeys(range(1, 5), 7)
 _MAGIC = 0xDB4775248B80FB57
 _MASK = 0xA282EAD8  # util/crc32c.h
 _RULES = {
@@ -53,7 +55,7 @@ def read(given: Evidence) -> list[Finding]:
     right, wrong = dict[str, list[Ints]](), dict[str, list[Ints]]()
     for role, rule in _RULES.items():
         for file in _files(given, role):
-            good, bad = _judged(given, file, list(_blocks(file) if role == "table" else _records(file)))
+            good, bad = _judged(given, file, _blocks(file) if role == "table" else records(file.bytes))
             right.setdefault(rule, []).append(good)
             wrong.setdefault(rule, []).append(bad)
     findings = [confirmed(rule, np.concatenate(units)) for rule, units in right.items()]
@@ -91,16 +93,14 @@ def _files(given: Evidence, role: str) -> Iterator[_File]:
         yield _File(mine, image[:end], complete)
 
 
-def _records(file: _File) -> Iterator[_Part]:
+def records(data: np.ndarray, headers: Mapping[int, int] = HEADERS) -> Iterator[_Part]:
     """Yield the records of a log, up to the first place in each of its blocks that cannot be one."""
-    data = file.bytes
     for block in range(0, data.size, _LOG_BLOCK):
         at, end = block, min(block + _LOG_BLOCK, data.size)
-        while at + _HEADER <= end:
-            length = int(data[at + 4]) | int(data[at + 5]) << 8
-            if not 1 <= data[at + 6] <= 4 or at + _HEADER + length > end:
+        while at + min(headers.values()) <= end:
+            length, header = int(data[at + 4]) | int(data[at + 5]) << 8, headers.get(int(data[at + 6]))
+            if header is None or (behind := at + header + length) > end:
                 break
-            behind = at + _HEADER + length
             yield _Part(at, behind, data[at + 6 : behind], _word(data, at))
             at = behind
 
@@ -155,10 +155,10 @@ def _word(data: np.ndarray, at: int) -> int:
     return int.from_bytes(data[at : at + 4].tobytes(), "little")
 
 
-def _judged(given: Evidence, file: _File, parts: list[_Part]) -> tuple[Ints, Ints]:
+def _judged(given: Evidence, file: _File, parts: Iterable[_Part]) -> tuple[Ints, Ints]:
     """Return the units with bytes of a part whose CRC is right, and of complete ones whose CRC is wrong."""
     good, bad = np.zeros(file.complete.size, bool), np.zeros(file.complete.size, bool)
-    for part, is_right in _checked(parts):
+    for part, is_right in checked(parts):
         pages = slice(part.begin // BLOCK, -(-part.end // BLOCK))
         if is_right:
             good[pages] = True
@@ -168,7 +168,7 @@ def _judged(given: Evidence, file: _File, parts: list[_Part]) -> tuple[Ints, Int
     return file.units[good[page] & _are_parts(given, file, page)], file.units[bad[page] & ~good[page]]
 
 
-def _checked(parts: list[_Part]) -> Iterator[tuple[_Part, bool]]:
+def checked(parts: Iterable[_Part]) -> Iterator[tuple[_Part, bool]]:
     """Yield each part with whether its CRC is right."""
     by_size: dict[int, list[_Part]] = {}
     for part in parts:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analysis.content.blocks import BLOCK
-from analysis.content.crc import crc32c
+from analysis.content.leveldb import HEADERS, checked, records
 from analysis.content.units import Evidence
 from analysis.content.verdicts import Finding, judge_label
 from base.arrays import Ints
@@ -20,12 +20,8 @@ SEALED = ()
 _MAGIC = np.frombuffer((0x88E241B785F4CFF7).to_bytes(8, "little"), np.uint8)  # of a block-based table
 # first bytes of a role's files
 _FIRST = {"current": (b"MANIFEST-", b"# This is a RocksDB option file.")}
-_LOG_BLOCK = 32768
-_HEADER, _TYPES = 7, range(1, 5)
-# of a log that is reused: the header ends with its number
-_NUMBERED, _NUMBERED_TYPES = 11, range(5, 9)
-_CRC, _ALL = 6, 0xFFFFFFFF  # where the bytes of the CRC begin
-_MASK = 0xA282EAD8
+# the header of a record of a log that is reused ends with the log's number
+_HEADERS = {**HEADERS, **dict.fromkeys(range(5, 9), 11)}
 
 
 def read(given: Evidence) -> list[Finding]:
@@ -70,7 +66,7 @@ def _logs(given: Evidence, units: Ints) -> Iterator[Ints]:
         own = units[given.units.inode[units] == inode]
         own = own[np.argsort(given.units.row[own], kind="stable")]
         first = np.flatnonzero(given.units.offset[own] == 0)
-        heads = given.blocks.take(given.units.row[own[first]])[:, :_HEADER]
+        heads = given.blocks.take(given.units.row[own[first]])[:, : HEADERS[1]]
         begins = first[1:][(heads[1:] != heads[:-1]).any(axis=1)]
         yield from np.split(own, begins)
 
@@ -93,22 +89,6 @@ def _of_log(given: Evidence, units: Ints) -> Ints:
 def _in_records(content: np.ndarray) -> np.ndarray:
     """Return which bytes of a log are in records with valid CRCs."""
     result = np.zeros(content.size, bool)
-    for block in range(0, content.size, _LOG_BLOCK):
-        end = min(block + _LOG_BLOCK, content.size)
-        begin = block
-        while begin + _HEADER <= end:
-            size, kind = int(content[begin + 4]) | int(content[begin + 5]) << 8, int(content[begin + 6])
-            header = _HEADER if kind in _TYPES else _NUMBERED
-            after = begin + header + size
-            if kind not in (*_TYPES, *_NUMBERED_TYPES) or after > end:
-                break
-            stored = content[begin : begin + 4].view("<u4")[0]
-            if _masked(content[begin + _CRC : after]) == stored:
-                result[begin:after] = True
-            begin = after
+    for part, is_right in checked(records(content, _HEADERS)):
+        result[part.begin : part.end] = is_right
     return result
-
-
-def _masked(data: np.ndarray) -> int:
-    crc = int(crc32c(data[None], _ALL)[0]) ^ _ALL
-    return (((crc >> 15) | (crc << 17)) + _MASK) & _ALL

@@ -69,11 +69,8 @@ def table(board: Board, trials: list[Trial], watched: Watched | None) -> pl.Data
 
 def call_names(vfs: pl.DataFrame | None) -> dict[int | None, str]:
     """Return operation and file of each call, by its number; {} without a log of calls."""
-    return (
-        {}
-        if vfs is None
-        else {call: f"{op} {file}" for call, op, file in vfs.select("call", "op", "file").rows()}
-    )
+    rows = [] if vfs is None else vfs.select("call", "op", "file").rows()
+    return {call: f"{op} {file}" for call, op, file in rows}
 
 
 def crash_point(row: Mapping[str, Any]) -> str:

@@ -58,11 +58,6 @@ def outcome(row: Mapping[str, Any], broken: bool) -> str:
     return DAMAGED if failed or reopened else SILENT
 
 
-def _describe_fault(row: Mapping[str, Any]) -> str:
-    """Return in words a fault and the command that had it."""
-    return f"{row['fault']}, {context.activity(row)}"
-
-
 def summarize_faults(judged: pl.DataFrame, broken: pl.DataFrame) -> dict[str, dict[str, Any]]:
     """Return fault → its command, its outcome, the verdict on the database, and the run's first error."""
     against = set(broken["trial"])
@@ -144,7 +139,7 @@ def rows(run: Recorded, died: Set[int], ledger: Ledger | None) -> tuple[pl.DataF
 def describe(row: Mapping[str, Any]) -> str:
     """Return in words where a trial's process was killed, or which fault its device had."""
     if row.get("fault") is not None:
-        return _describe_fault(row)
+        return f"{row['fault']}, {context.activity(row)}"
     if row["where"] == BEGUN:
         return "killed before the first transaction"
     if row["where"] == ACKNOWLEDGED:

@@ -40,10 +40,8 @@ def largest(runs: tuple[Stored, Stored], quantity: str, op: str | None = None) -
     op: an operation, or None for all transactions and what the close and the drain write. Raises FileError
     for runs that `make diff` refuses.
     """
-    for name, values in (
-        ("load", [run.cell.load for run in runs]),
-        ("clock", [run.cell.clock for run in runs]),
-    ):
+    for name in ("load", "clock"):
+        values = [getattr(run.cell, name) for run in runs]
         if values[0] != values[1]:
             wrong = f"not comparable with {runs[0].folder}: {name} {values[0]} and {values[1]}"
             raise FileError(runs[1].folder, "", wrong, f"the same {name}")

@@ -68,15 +68,10 @@ class Causes:
         self._commit_ends = ints(few["commit"]["end_ns"])
         self._checkpoints, self._flushes = Jobs(few["checkpoint"]), Jobs(few["flush"])
         self._flush_ends = ints(few["flush"]["end_ns"])
-        served = [
-            _commits(few, line),
-            _contained(few["checkpoint"], line),
-            _contained(few["flush"], line),
-        ]
-        self._served = served
-        self.groups = _concatenate([jobs.groups for jobs in served])
-        sizes = [jobs.groups.counts.size for jobs in served]
-        self._offsets = np.cumsum([0, *sizes])
+        others = (_contained(few[name], line) for name in ("checkpoint", "flush"))
+        self._served = [_commits(few, line), *others]
+        self.groups = _concatenate([jobs.groups for jobs in self._served])
+        self._offsets = np.cumsum([0, *(jobs.groups.counts.size for jobs in self._served)])
 
     def flush_returned(self, bio: Columns) -> Ints:
         """Return when the call that ordered a flush and queued each bio returned; NEVER without one."""

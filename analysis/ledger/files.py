@@ -165,12 +165,8 @@ _OF_FILES = [OWNERS.index("file"), OWNERS.index("moved")]
 
 def lives(chunks: Iterable[ByType], dev: int) -> Lives:
     """Return the lives of a device's inode numbers."""
-    seen = [
-        _seen(rows, "c" if name == "pages" else "b", dev)
-        for chunk in chunks
-        for name, rows in chunk.items()
-        if name in ("pages", "sync")
-    ]
+    fields = {"pages": "c", "sync": "b"}  # of the generation
+    seen = [_seen(chunk[name], field, dev) for chunk in chunks for name, field in fields.items()]
     if not seen:
         return {}
     first = (

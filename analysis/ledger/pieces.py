@@ -189,7 +189,7 @@ def _labels(
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
     of_file, device = owner <= DIRECTORY, np.flatnonzero(owner == DEVICE)
     label = np.where(of_file, _OF_FILE.take(file), label)
-    label[device] = _or(_UNATTRIBUTED, region.take(device))
+    label[device] = _or_unattributed(region.take(device))
     home[device] = page.take(device) * PAGE_SECTORS
     of_region = owner == NONE
     for number, name in kind.inodes.items():
@@ -198,19 +198,19 @@ def _labels(
             of_region |= own
         else:
             label[own] = _LABEL[name]
-    label[of_region] = _or(_UNATTRIBUTED, region[of_region])
+    label[of_region] = _or_unattributed(region[of_region])
     logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
     copied[logged] = np.where(of_region.take(logged), -1, label.take(logged))
     device = logged.compress(owner.take(logged) == DEVICE)
-    of_home = _or(_UNATTRIBUTED, layout.label(home.take(device)))
+    of_home = _or_unattributed(layout.label(home.take(device)))
     copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
     label[logged] = _JOURNAL
     return label, copied, home
 
 
-def _or(label: int, region: Ints) -> Ints:
-    """Return the labels of regions, `label` where there is none."""
-    return np.where(region == DATA, label, region)
+def _or_unattributed(region: Ints) -> Ints:
+    """Return the labels of regions, unattributed where there is none."""
+    return np.where(region == DATA, _UNATTRIBUTED, region)
 
 
 def _join(rows: Pieces, part: Ints, run: Ints) -> Pieces:

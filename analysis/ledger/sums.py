@@ -116,11 +116,6 @@ def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
 _OF_MEMORY = ("bytes", "lines")
 
 
-def persistent_label(role: str) -> str:
-    """Return the label of bytes of a file in persistent memory."""
-    return f"{engines.files()[role][0]} (PCM)"
-
-
 def property_of(driver: Driver, name: str) -> int | None:
     """Return a total of the engine's persistent memory; None if not reported."""
     value = str(driver.config[driver.engine.PROPERTIES].get(f"PCM {name}", ""))
@@ -137,7 +132,7 @@ def persistent(driver: Driver) -> dict[str, Any] | None:
         return None
     joined = table.join(driver.transactions.select("transaction", "op"), on="transaction", how="left")
     return {
-        "label": persistent_label(table["file"][0]) if table.height else None,
+        "label": f"{engines.files()[table['file'][0]][0]} (PCM)" if table.height else None,
         **{name: property_of(driver, name) for name in (*_OF_MEMORY, "ns")},
         "per_transaction": by_operation(joined, _OF_MEMORY),
     }

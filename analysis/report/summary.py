@@ -60,8 +60,10 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "watching_cost": overhead.cost(run),
         "watching_cost_interval": overhead.interval(run),
         "twin_commands": twin_commands(run),
+        # None for an operation that the baseline did not run
         "latency_us": {
-            op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
+            op: {name: None if (ns := row[f"{name}_ns"]) is None else ns / 1000 for name in _LATENCIES}
+            for op, row in operations.items()
         },
         **({"slowest": slow} if (slow := headline.slowest(run.ledger, mode)) else {}),
         **({} if (ran := headline.checkpoints(run.ledger, mode)) is None else {"checkpoints": ran}),
@@ -113,11 +115,6 @@ def flash(run: Run) -> dict[str, Any] | None:
         return None
     lasts = lifetime(worn, run.driver.transactions.height, run.cell.profiles["device"])
     return {**worn, **({"lifetime": lasts} if lasts else {})}
-
-
-def _us(ns: float | None) -> float | None:
-    """Return microseconds; None for an operation that the baseline did not run."""
-    return None if ns is None else ns / 1000
 
 
 def notes(run: Run) -> dict[str, list[str]]:

@@ -27,12 +27,6 @@ def hashes(folder: Path) -> dict[str, str]:
     return dict(sorted(digests.items()))
 
 
-def hash_of(folder: Path, name: str) -> str:
-    """Return the SHA-256 of a file of a run. Raises FileError unless it is a regular file, not a link."""
-    check_own(folder, name)
-    return sha256(folder / name)
-
-
 def check_own(folder: Path, name: str) -> None:
     """Raise FileError unless the name is a regular file, neither a link nor below one."""
     check_unlinked(folder, name)
@@ -49,7 +43,9 @@ def check(folder: Path, part: str) -> None:
     held = read_json(folder / "manifest.json").get("raw_sha256") or {}
     place = folder / part
     names = [str(path.relative_to(folder)) for path in (place, *place.rglob("*")) if path.is_file()]
-    now = {name: hash_of(folder, name) for name in names}
+    for name in names:
+        check_own(folder, name)
+    now = {name: sha256(folder / name) for name in names}
     below = {name: value for name, value in held.items() if name == part or name.startswith(f"{part}/")}
     compare(folder, now, below)
 

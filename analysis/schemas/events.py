@@ -62,19 +62,19 @@ def merge(frames: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([empty, *frames]).sort("begin_ns", maintain_order=True)
 
 
-def block_kind(rwbs: str = "rwbs", sectors: str = "sectors") -> pl.Expr:
+def block_kind(sectors: str = "sectors") -> pl.Expr:
     """Return an expression for the kind (one of BLOCK_KINDS) of a block command.
 
     A flush is REQ_OP_FLUSH: `FF` in the kernel's tracepoints, `FN` in blkparse's text.
     """
-    operation = pl.col(rwbs).str.extract(_RWBS, 2)
-    fua = pl.col(rwbs).str.extract(_RWBS, 3) == "F"
+    operation = pl.col("rwbs").str.extract(_RWBS, 2)
+    fua = pl.col("rwbs").str.extract(_RWBS, 3) == "F"
     return (
         pl.when(operation.is_in(["F", "N"]) & (pl.col(sectors) == 0))
         .then(pl.lit("flush"))
         .when((operation == "W") & fua)
         .then(pl.lit("write FUA"))
-        .when((operation == "W") & pl.col(rwbs).str.contains("M", literal=True))
+        .when((operation == "W") & pl.col("rwbs").str.contains("M", literal=True))
         .then(pl.lit("write metadata"))
         .when(operation == "W")
         .then(pl.lit("write"))

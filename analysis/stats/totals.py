@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def transactions(summary: dict[str, Any]) -> int:
+def transactions(summary: Mapping[str, Any]) -> int:
     """Return the number of transactions of a run."""
     return round((summary["tps"]["all"] or 0) * (summary["virtual_seconds"] or 0))
 

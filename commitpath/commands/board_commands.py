@@ -69,17 +69,12 @@ def watch(variables: dict[str, str], check: Check) -> Outcome:
     """Run a command on the board and analyse the run."""
     from commitpath.host import ansible
     from commitpath.run.watch import command_cell
-    from images import kvm
 
     limit = run_axes()["limit"]
     seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
     cell = command_cell(variables)
     check([cell])
-    places.check_runs([cell])
-    entry = ansible.board(cell.board)
-    if cell.clock == "kvm":
-        kvm.check()
-    ensure_packages(virtual=entry["board_kind"] == "virtual")
+    make_ready([cell], ansible.board(cell.board), "")
     from commitpath.run.experiment import analyse, run_once
 
     folder = run_once(cell, seconds)

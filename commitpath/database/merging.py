@@ -3,9 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
-from pathlib import Path
 
-from base.paths import RESULTS
 from commitpath.database import row_checks, store
 from commitpath.database.sync import COLUMNS, KEY, insert
 
@@ -37,14 +35,12 @@ def copy_rows(
 ) -> list[row_checks.Row]:
     """Write the sound rows of a database to another one; return those of runs. only: as for export."""
     runs: list[row_checks.Row] = []
-    for table, columns in row_checks.COLUMNS.items():
-        marks = ", ".join("?" * len(columns))
+    for table in row_checks.COLUMNS:
         for row in row_checks.sound(connection, table):
             if table == "run" and only is not None and (row["cell_id"], row["run_id"]) not in only:
                 continue
             # places of files differ between labs
-            values = [None if name in ("path", "stamp") else row[name] for name in columns]
-            copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
+            insert(copy, {**row, "path": None, "stamp": None}, table)
             runs += [row] if table == "run" else []
     return runs
 
@@ -79,21 +75,5 @@ def merge(
             taken = this_lab_too or entry["lab"] != this_lab
             grids[taken] += 1
             if taken:
-                values = [entry[name] for name in row_checks.COLUMNS[table]]
-                mine.execute(
-                    f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(values))})", values
-                )
+                insert(mine, entry, table)
     return grids
-
-
-def take_over(made: Path) -> str:
-    """Copy the rows that no folder gives from the database into a new one; return a summary."""
-    count: Counter[str] = Counter()
-    with store.opened(write=False) as old, store.opened(made) as mine:
-        grids = merge(old, mine, count, has_folder, this_lab_too=True)
-    return f"{store.DATABASE}: {summary(count, grids)}"
-
-
-def has_folder(row: row_checks.Row) -> bool:
-    """Return whether the folder of a run is here; its row is then made from that."""
-    return row["path"] is not None and (RESULTS / row["path"]).is_dir()

@@ -5,12 +5,13 @@ import os
 import secrets
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from base import scratch
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.database import merging, select, store, sync
+from commitpath.database import merging, row_checks, select, store, sync
 
 
 def rebuild() -> int:
@@ -55,8 +56,15 @@ def label_of_old(stack: contextlib.ExitStack) -> str | None:
 
 def take_over(made: Path) -> None:
     """Copy the rows that no folder gives; if the old database is unreadable, print that they are lost."""
+    count: Counter[str] = Counter()
+
+    def has_folder(row: row_checks.Row) -> bool:
+        return row["path"] is not None and (RESULTS / row["path"]).is_dir()
+
     try:
-        print(printable(merging.take_over(made)), file=sys.stderr)
+        with store.opened(write=False) as old, store.opened(made) as mine:
+            grids = merging.merge(old, mine, count, has_folder, this_lab_too=True)
+        print(printable(f"{store.DATABASE}: {merging.summary(count, grids)}"), file=sys.stderr)
     except store.DatabaseError as error:
         if store.passes(error):
             raise

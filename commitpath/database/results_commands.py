@@ -8,7 +8,7 @@ from typing import Any
 from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import aligned, filled, filled_lines, printable, printable_lines
+from base.text import aligned, counted, filled, filled_lines, printable, printable_lines
 from commitpath.command_line import variables
 from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
@@ -32,14 +32,9 @@ def results(options: dict[str, str]) -> None:
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
     if near:
         print(printable(f"WHERE={selector}: {near}"))
-    print(f"{number_of(len(runs))}; {changed} new or changed in all; {store.DATABASE}")
+    print(f"{counted(len(runs), 'run')}; {changed} new or changed in all; {store.DATABASE}")
     if not (every or running):
         print(filled_lines([NO_RUNS]))
-
-
-def number_of(runs: int) -> str:
-    """Return `1 run`, `2 runs`."""
-    return f"{runs} run{'s' * (runs != 1)}"
 
 
 def export(options: dict[str, str]) -> None:
@@ -74,17 +69,7 @@ def import_(options: dict[str, str]) -> None:
 RUN_WIDTH = 22
 SHIPPED_RUNS = f"lab={SHIPPED}: shipped with commitpath (docs/how-to/results-db.md)"
 UNUSABLE = "✗ cuts that left no usable database"
-# Columns of the table (docs/how-to/results-db.md).
-_MEASURED = (
-    "TPS",
-    "watched",
-    "cost %",
-    "unattributed %",
-    "no transaction %",
-    "confirmed %",
-    "KiB/transaction",
-)
-# Further ones if a listed run had cuts.
+# Columns of the table (docs/how-to/results-db.md) if a listed run had cuts.
 _CUTS = ("cuts tried", "lost worst", "lost mean", "corrupt", "no prefix", "unopened", "against promise")
 
 
@@ -103,8 +88,8 @@ def losses(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def measured(summary: Mapping[str, Any]) -> list[str]:
-    """Return the values of _MEASURED; `-` if the run lacks one.
+def measured(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return column of the table → value; `-` if the run lacks one.
 
     TPS is the reported one, of the twin if there is one; watched is the watched run's.
     """
@@ -115,18 +100,16 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     confirmed = (summary.get("content") or {}).get("confirmed_share")
     written = (summary.get("block") or {}).get("bytes_written")
     kib = None if not tps or written is None else written / 1024 / (tps * summary["virtual_seconds"])
-    return [
-        "-" if value is None else f"{value:.{digits}f}"
-        for value, digits in (
-            (tps, 2),
-            (None if tps is None or cost is None else tps * (1 - cost), 2),
-            (None if cost is None else 100 * cost, 2),
-            (None if share is None else 100 * share, 3),
-            (None if none is None else 100 * none, 3),
-            (None if confirmed is None else float(coverage.percent(confirmed)), 2),
-            (kib, 1),
-        )
-    ]
+    values = {
+        "TPS": (tps, 2),
+        "watched": (None if tps is None or cost is None else tps * (1 - cost), 2),
+        "cost %": (None if cost is None else 100 * cost, 2),
+        "unattributed %": (None if share is None else 100 * share, 3),
+        "no transaction %": (None if none is None else 100 * none, 3),
+        "confirmed %": (None if confirmed is None else float(coverage.percent(confirmed)), 2),
+        "KiB/transaction": (kib, 1),
+    }
+    return {name: "-" if value is None else f"{value:.{n}f}" for name, (value, n) in values.items()}
 
 
 def witnesses(run: Run) -> str:
@@ -143,7 +126,7 @@ def witnesses(run: Run) -> str:
 
 def lost_most(summary: Mapping[str, Any]) -> str:
     """Return the most that a cut took, and after ✗ how many left no usable database."""
-    worst = dict(zip(_CUTS, losses(summary), strict=True))["lost worst"]
+    worst = losses(summary)[_CUTS.index("lost worst")]
     return f"{worst} ✗{number}" if (number := unusable(summary)) else worst
 
 
@@ -163,7 +146,7 @@ def narrow(runs: list[Run]) -> list[str]:
     place = f"{{:<{RUN_WIDTH}}}  {{:<10}}  {{:>10}}  {{:>7}}" + ("  {:>9}" if cuts else "")
     lines = [place.format("run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else []))] if runs else []
     for run in runs:
-        values = dict(zip(_MEASURED, measured(run.summary), strict=True))
+        values = measured(run.summary)
         lost = [lost_most(run.summary)] if cuts else []
         status = run.facts["status"] + " ¶" * bool(run.marks)
         results = [status, values["TPS"], values["KiB/transaction"], *lost]
@@ -184,7 +167,7 @@ def notes(runs: list[Run]) -> list[str]:
         if mark == select.UNVERIFIED:
             one = number == 1
             text = f" {'is' if one else 'are'} unverified: {'its' if one else 'their'} files are not here"
-        lines.append(f"¶ {number_of(number)}{text}")
+        lines.append(f"¶ {counted(number, 'run')}{text}")
     return lines
 
 
@@ -196,7 +179,7 @@ def table(runs: list[Run]) -> list[str]:
     # of the runs that have the axis
     alike = {name: value for run in runs for name, value in run.settings.items() if name not in names}
     cuts = _CUTS if any(run.summary.get("crash") for run in runs) else ()
-    head = [*names, "repeat", "lab", "status", *_MEASURED, "witnesses", *cuts, "run"]
+    head = [*names, "repeat", "lab", "status", *measured(runs[0].summary), "witnesses", *cuts, "run"]
     rows = [head]
     for run in runs:
         notes = [*run.reasons, *run.marks]
@@ -206,7 +189,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["repeat"] or "-",
                 run.facts["lab"],
                 run.facts["status"],
-                *measured(run.summary),
+                *measured(run.summary).values(),
                 witnesses(run),
                 *(losses(run.summary) if cuts else ()),
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],

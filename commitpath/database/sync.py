@@ -30,11 +30,11 @@ KEY = ("lab", "cell_id", "run_id")
 ROW = tuple(name for name in COLUMNS if name not in ("lab", "stamp"))
 
 
-def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
-    """Write one run's row, or replace the older one."""
-    marks = ", ".join("?" * len(COLUMNS))
-    query = f"INSERT OR REPLACE INTO run ({', '.join(COLUMNS)}) VALUES ({marks})"
-    connection.execute(query, [row[name] for name in COLUMNS])
+def insert(connection: sqlite3.Connection, row: Mapping[str, Any], table: str = "run") -> None:
+    """Write a row, or replace the older one."""
+    columns = row_checks.COLUMNS[table]
+    query = f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    connection.execute(query, [row[name] for name in columns])
 
 
 def stamp(folder: Path, row: Mapping[str, Any]) -> str:

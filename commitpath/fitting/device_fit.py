@@ -1,7 +1,7 @@
 """Fit the flash model to a measurement: structure, program unit, cache, times; find equally good devices."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -131,15 +131,13 @@ def behind_cache(measurement: Measurement, start: Candidate, cached: bool) -> li
 def caches(posed: Problem, fits: Sequence[Fit], names: Sequence[str]) -> list[Fit]:
     """Return fits with other cache sizes, best first."""
 
-    def cost(candidate: Candidate) -> float:
-        return float(np.abs(posed.residuals(candidate)).clip(0, 20).sum())
-
     tried = list(fits)
     for fit in fits:
         others = [
             fit.candidate.changed(cache_kib=kib) for kib in sizes(fit.candidate.value("program_bytes") // KIB)
         ]
-        tried += [posed.solve(other, names, FEW) for other in sorted(others, key=cost)[:3]]
+        nearest = sorted(others, key=lambda other: rough_cost(posed, other))[:3]
+        tried += [posed.solve(other, names, FEW) for other in nearest]
     return by_cost(tried)
 
 
@@ -150,19 +148,15 @@ def by_cost(fits: Iterable[Fit]) -> list[Fit]:
 
 def slc_sizes(posed: Problem, fit: Fit) -> Fit:
     """Return the fit with the SLC size, near the one found, that costs least."""
-    mib = fit.candidate.value("slc_mib")
-    sizes = range(max(1, mib - 8), mib + 9) if mib else ()
-    costs = {
-        size: float(np.abs(posed.residuals(fit.candidate.changed(slc_mib=size))).clip(0, 20).sum())
-        for size in sizes
-    }
-    if not costs:
+    if not (mib := fit.candidate.value("slc_mib")):
         return fit
-    return Fit(
-        fit.candidate.changed(slc_mib=min(costs, key=lambda size: costs[size])),
-        fit.cost,
-        fit.cells,
-    )
+    tried = [fit.candidate.changed(slc_mib=size) for size in range(max(1, mib - 8), mib + 9)]
+    return replace(fit, candidate=min(tried, key=lambda one: rough_cost(posed, one)))
+
+
+def rough_cost(posed: Problem, candidate: Candidate) -> float:
+    """Return the sum of a candidate's residuals, each limited: enough to compare sizes."""
+    return float(np.abs(posed.residuals(candidate)).clip(0, 20).sum())
 
 
 def same_caches(posed: Problem, best: Fit) -> tuple[int, ...]:

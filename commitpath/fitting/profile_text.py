@@ -1,5 +1,6 @@
 """Write a fitted device profile as YAML with the origin of each value; write other fits as variants of it."""
 
+import json
 import textwrap
 from dataclasses import dataclass
 
@@ -111,7 +112,7 @@ def text(
 ) -> str:
     """Return the profile. described: its description; origin_of: the text of each source."""
     lines = [
-        f"description: {quoted(described)}",
+        f"description: {json.dumps(described, ensure_ascii=False)}",
         f"driver: {devices.with_model()}",
         f"size_mib: {min(MOST_MIB, facts.size_bytes // MIB)}",
     ]
@@ -133,7 +134,7 @@ def text(
         lines += [
             f"    value: {source.value:.6g}",
             f"    unit: {source.unit}",
-            f"    source: {quoted(origin_of)}",
+            f"    source: {json.dumps(origin_of, ensure_ascii=False)}",
         ]
     return "\n".join(lines) + "\n"
 
@@ -142,7 +143,8 @@ def other_text(like: str, part: tuple[str, int], result: Result, other: Candidat
     """Return the profile of another fit: what differs from the profile that it is like."""
     name, value = part
     was = f"{name} {value} in place of {result.candidate.value(name)}"
-    lines = [f"description: {quoted(f'{like} with {was}, which fits as well')}", f"like: {like}"]
+    described = json.dumps(f"{like} with {was}, which fits as well", ensure_ascii=False)
+    lines = [f"description: {described}", f"like: {like}"]
     for place, names in (("geometry", PLAIN), ("timing", TIMES)):
         changed = [one for one in names if other.value(one) != result.candidate.value(one)]
         lines += [f"{place}:"] if changed else []
@@ -150,8 +152,3 @@ def other_text(like: str, part: tuple[str, int], result: Result, other: Candidat
             lines += comment(decided(one, result, facts) if one == name else f"fitted with {was}", "  ")
             lines.append(f"  {one}: {other.value(one)}")
     return "\n".join(lines) + "\n"
-
-
-def quoted(words: str) -> str:
-    """Return a string of YAML."""
-    return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'

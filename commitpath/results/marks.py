@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.run_files import stored
+from analysis.stats import totals
 from base.paths import RESULTS
 from commitpath.database.select import Run
 from model import durability
@@ -15,8 +16,7 @@ UNDURABLE, UNCOUNTED, MARKED, MADE = "‡", "§", "¶", "†"
 
 def transactions(run: Run) -> int:
     """Return the number of transactions of a run's timed region, from its rate and length; 0 if unknown."""
-    rate = run.summary["tps"]["all"]
-    return 0 if rate is None else round(float(rate) * float(run.summary["virtual_seconds"]))
+    return totals.transactions(run.summary)
 
 
 def transactions_by_op(run: Run) -> Mapping[str, int] | None:

@@ -12,7 +12,8 @@ from analysis import pipeline
 from analysis.report.manifest import contradictions
 
 HERE = Path(__file__).parent
-SAMPLES = sorted(HERE.glob("sample-*.tar.xz"))
+# an accepted run is consistent: the other recorded runs are analysed and accepted in tests of their own
+SAMPLES = [HERE / f"sample-{name}.tar.xz" for name in ("checkpoints", "nojournal")]
 NAMES = ("cell", "summary", "manifest", "host")
 Documents = dict[str, dict[str, Any]]
 

@@ -61,11 +61,6 @@ def trial(number: int, **values: Any) -> Callable[[Path], None]:
     return lambda folder: edit_trial(folder, number, **values)
 
 
-@pytest.mark.parametrize("name", [POWER, KILLED])
-def test_a_recorded_run_can_be_so(name: str, built_run: Callable[[str], Run]) -> None:
-    assert [reason for check in CHECKS for reason in check(built_run(name))] == []
-
-
 def test_a_board_is_compared_with_the_run_once(
     built_run: Callable[[str], Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

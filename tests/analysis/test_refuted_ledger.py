@@ -203,11 +203,6 @@ def wrong(folder: Path) -> list[str]:
         return [str(error)]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_nothing_is_wrong_as_recorded(name: str, stored_run: Callable[[str], Path]) -> None:
-    assert wrong(stored_run(SAMPLES[name])) == []
-
-
 def test_what_is_at_no_known_place_is_shown(copy_run: Callable[[str], Path]) -> None:
     """The block of a directory is written home once: too little to reject the run."""
     folder = copy_run(SAMPLES["ext4-delete"])

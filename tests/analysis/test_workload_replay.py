@@ -27,11 +27,6 @@ def changed(run: Run, told: dict[str, Any], **config: Any) -> Run:
     return dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=new))
 
 
-def test_a_true_run_is_what_its_numbers_make(recorded: Run) -> None:
-    assert recorded.driver.config["driver"]["workload"] == "apsys17"
-    assert workload_replay.transactions(recorded) == [] == workload_replay.row_counts(recorded)
-
-
 @pytest.mark.parametrize(
     ("told", "said"),
     [

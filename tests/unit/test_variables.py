@@ -33,11 +33,6 @@ def values(command: str, name: str) -> set[str]:
     return set(entry["values"])
 
 
-def test_every_command_is_in_the_table() -> None:
-    # tests/mutations is no command of commitpath's, and has its variables checked by the same table
-    assert set(variables.commands()) == {*table.COMMANDS, "mutations"}
-
-
 def test_each_commands_own_words_are_the_tables() -> None:
     assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
     assert values("bisect", "AXIS") == set(axis_runs.AXES)
