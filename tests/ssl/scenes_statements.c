@@ -73,14 +73,17 @@ static void largest(void)
 	}
 }
 
-/* A DEFAULT's function is found behind a parenthesis of a string, and by its quoted name; the name
- * of a time zone is found as a word alone. */
+/* A function of a DEFAULT or CHECK is found behind a parenthesis of a string, and by its quoted
+ * name; the name of a time zone is found as a word alone. */
 static void defaults(void)
 {
 	static const struct {
 		const char *table;
 		bool repeats;
 	} tables[] = {
+		{"CREATE TABLE a(v CHECK (v IN (1, 2) OR (v IS NULL)), CHECK (length(v) < 9))",
+		 true},
+		{"CREATE TABLE a(v CHECK (total_changes() > 0))", false},
 		{"CREATE TABLE a(outcome, utc_time, d DEFAULT (abs(-1)))", true},
 		{"CREATE TABLE a(v, d DEFAULT (')' || total_changes()))", false},
 		{"CREATE TABLE a(v, d DEFAULT (\"total_changes\"()))", false},
