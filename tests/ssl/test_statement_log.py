@@ -137,7 +137,8 @@ SCENES = crashes.scenes("statement log", "/a.db-sla") | {
         *("database: log ", "WAL: ", "8 transactions, "),
         *("database: no log is live", "WAL: absent", "log: absent"),
     ],
-    **{name: [] for name in ("sizes", "largest", "defaults", "authorizer", "temporary", "rowid", "beside")},
+    **{name: [] for name in ("sizes", "largest", "defaults", "modifiers", "authorizer", "temporary")},
+    **{name: [] for name in ("rowid", "beside")},
 }
 SCENES["knobs"] += ["a log in persistent memory is never synced; synchronous normal is for one in a file"]
 
