@@ -3,6 +3,7 @@
 The disk is one in memory (disk.c) whose power is cut; killed is a process with real files.
 """
 
+import subprocess
 from pathlib import Path
 
 import crashes
@@ -146,6 +147,18 @@ SCENES["knobs"] += ["a log in persistent memory is never synced; synchronous nor
 @pytest.mark.parametrize("scene", SCENES)
 def test_scenes(scene: str) -> None:
     crashes.play("ssl", scene, SCENES[scene])
+
+
+def test_threads_have_no_race_for_the_table_of_sums(tmp_path: Path) -> None:
+    """Each has a database of its own: a record with a wrong sum would end the log at a recovery."""
+    workloads = crashes.FOLDER.parents[1] / "workloads"
+    crashes.built("ssl")  # SQLite's header is there then
+    folders = [f"-I{workloads}", f"-I{workloads}/engines/ssl", f"-isystem{workloads}/build/sqlite/3.46.1"]
+    program, sources = tmp_path / "threads", [crashes.FOLDER / "threads.c", workloads / "engines/ssl/bytes.c"]
+    options = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-O1", "-g", "-fsanitize=thread", "-pthread"]
+    subprocess.run(["gcc", *options, *folders, "-o", program, *sources], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("medium", ["fdatasync", "msync", "shared", "normal"])
