@@ -167,6 +167,22 @@ def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
     crashes.kill("ssl", medium, tmp_path)
 
 
+def test_a_log_is_synced_where_the_system_has_larger_pages(tmp_path: Path) -> None:
+    """As arm64 kernels have: msync takes the address of one. The log of 64 KiB has four here."""
+    folder = crashes.built("ssl")
+    mains = ("crash", "every", "scene")
+    objects = [path for path in folder.glob("*.o") if not path.name.startswith(mains)]
+    wraps = [f"-Wl,--wrap={name}" for name in ("mmap", "msync", "sysconf")]
+    options = ["-fsanitize=address,undefined", "-o", tmp_path / "kill", crashes.FOLDER / "large_pages.c"]
+    subprocess.run(["gcc", *options, *wraps, *objects, "-lpthread", "-lm"], check=True)
+    words = [tmp_path / "kill", "run", "msync", tmp_path / "1.db", "1"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout and process.stderr
+        acknowledged = [process.stdout.readline() for _ in range(200)]
+        process.kill()
+        assert acknowledged[-1] == "199\n", process.stderr.read()
+
+
 def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
     """No log is left, and the database is as it was."""
     crashes.not_persistent("ssl", "-sla", tmp_path)
