@@ -222,6 +222,7 @@ const struct scene own_scenes[] = {
 	{.name = "rowid", .play = rowid},
 	{.name = "beside", .play = beside},
 	{.name = "hole", .play = hole},
+	{.name = "stale", .play = stale},
 	{.name = "unsynced", .play = unsynced},
 	{.name = NULL},
 };

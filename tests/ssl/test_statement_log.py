@@ -87,6 +87,12 @@ def test_a_wal_that_was_copied_is_gone_before_an_atomic_checkpoint() -> None:
     assert "is not of what the database has now" in message
 
 
+def test_a_wal_whose_reset_failed_is_overwritten_before_an_atomic_checkpoint() -> None:
+    """Else a recovery copies its pages over newer ones, and the log's statements are executed twice."""
+    counted, message = count("ssl", "scenes", "stale")
+    assert message == "" and counted["lives"] > 20
+
+
 @pytest.mark.parametrize("fault", ["eio", "short", "nomem"])
 def test_a_call_that_fails_loses_nothing_of_atomic_checkpoints(fault: str) -> None:
     counted, message = crash("ssl", "faults", fault, 1, 10, "atomic")
