@@ -70,7 +70,9 @@ struct ssl_options {
 	enum ssl_medium medium;
 	enum ssl_synchronous synchronous; /* SSL_NORMAL: of a log in a file */
 	bool atomic; /* a checkpoint writes pages once, which the filesystem does all or none */
-	const char *log_folder; /* that the log is in; NULL: the database's */
+	/* that the log is in, under the database's name: each database of that name needs another;
+	 * NULL: the database's */
+	const char *log_folder;
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
