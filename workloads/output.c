@@ -10,9 +10,9 @@
 
 #include "fail.h"
 
-static const char *const result_files[] = {"config.json",     "transactions.csv", "phases.csv",
-					   "device_stat.csv", "vfs.csv",	  "persistent.csv",
-					   "commits.csv",     "rendered",	  RECORD_FILE};
+static const char *const result_files[] = {
+	"config.json", "transactions.csv", "phases.csv",  "device_stat.csv", "vfs.csv",
+	"moved.csv",   "persistent.csv",   "commits.csv", "rendered",	     RECORD_FILE};
 
 static char final_path[PATH_MAX];
 static char partial_path[PATH_MAX + 8];

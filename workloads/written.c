@@ -182,16 +182,25 @@ static void note_read(const struct written_file *file, int64_t first, int64_t be
 	close(descriptor);
 }
 
+static int64_t sectors_of(int64_t size)
+{
+	return (size + WRITTEN_SECTOR - 1) / WRITTEN_SECTOR;
+}
+
+/* Notes the zeros that the file is extended over, up to a sector. */
+static void note_hole(const struct written_file *file, int64_t behind)
+{
+	for (int64_t at = sectors_of(file->size); at < behind; at++)
+		note(file, at, zeros);
+}
+
 void written_write(struct written_file *file, const void *bytes, int64_t size, int64_t offset)
 {
-	int64_t first = offset / WRITTEN_SECTOR;
-	int64_t behind = (offset + size + WRITTEN_SECTOR - 1) / WRITTEN_SECTOR;
+	int64_t first = offset / WRITTEN_SECTOR, behind = sectors_of(offset + size);
 
 	if (file == NULL || !noting || size <= 0)
 		return;
-	for (int64_t hole = (file->size + WRITTEN_SECTOR - 1) / WRITTEN_SECTOR; hole < first;
-	     hole++)
-		note(file, hole, zeros);
+	note_hole(file, first);
 	if (file->is_imaged) {
 		make_room(file, behind * WRITTEN_SECTOR);
 		memcpy(file->image + offset, bytes, (size_t)size);
@@ -227,6 +236,11 @@ void written_truncate(struct written_file *file, int64_t size)
 		if (file->is_imaged && size % WRITTEN_SECTOR != 0)
 			note(file, size / WRITTEN_SECTOR,
 			     file->image + size / WRITTEN_SECTOR * WRITTEN_SECTOR);
+	} else {
+		note_hole(file, sectors_of(size));
+		if (file->is_imaged)
+			make_room(file, sectors_of(size) * WRITTEN_SECTOR);
+		file->size = size;
 	}
 }
 

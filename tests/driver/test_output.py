@@ -162,6 +162,18 @@ def test_empty_table_means_only_the_rows_just_inserted(driver):
     assert driver.config()["rows_after"] == 20 - changes["delete"]
 
 
+def test_no_result_of_an_earlier_run_is_left(newest):
+    """Also of another engine, or with another option: what is in the folder is one run's."""
+    newest.populate()
+    newest.output.mkdir()
+    for name in ("moved.csv", "vfs.csv", "commits.csv", "persistent.csv", "config.json"):
+        (newest.output / name).write_text("of an earlier run")
+    newest.run_ok()
+    assert {path.name for path in newest.output.iterdir()} == {
+        *("config.json", "transactions.csv", "phases.csv", "device_stat.csv", "rendered"),
+    }
+
+
 def test_null_workload(driver):
     driver.populate()
     before = driver.database.read_bytes()

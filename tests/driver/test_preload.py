@@ -1,9 +1,11 @@
 """What notes a command's transactions, under ASan and UBSan, in programs that use this machine's SQLite."""
 
+import contextlib
 import csv
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -195,3 +197,45 @@ def test_what_goes_on_behind_the_command_is_waited_for(built: Path, tmp_path: Pa
     )
     assert message == "late\n"
     assert (tmp_path / "db/done").exists()
+
+
+TWO_THREADS = """\
+import pathlib, sqlite3, threading, time
+
+def write(table):
+    database = sqlite3.connect("large.db", isolation_level=None)
+    database.execute(f"UPDATE {table} SET x=2")
+    database.close()
+
+first = threading.Thread(target=write, args=["first"])
+first.start()
+while not any(pathlib.Path("recorded").iterdir()):
+    time.sleep(0.0001)
+write("last")
+first.join()
+"""
+
+
+def test_no_thread_writes_to_a_database_that_another_one_copies(built: Path, tmp_path: Path) -> None:
+    """The copy of a recording is what the database had before."""
+    (tmp_path / "recorded").mkdir()
+    with contextlib.closing(sqlite3.connect(tmp_path / "large.db")) as database:
+        database.execute("CREATE TABLE first(x)")
+        database.execute("INSERT INTO first VALUES(zeroblob(1)), (zeroblob(100000000))")
+        database.execute("CREATE TABLE last(x)")
+        database.execute("INSERT INTO last VALUES(1)")
+        database.commit()
+    before = (tmp_path / "large.db").read_bytes()
+    asan = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
+    environment = os.environ | {
+        "LD_PRELOAD": f"{asan}:{built / 'sqlite.so'}",
+        "ASAN_OPTIONS": f"{os.environ['ASAN_OPTIONS']}:detect_leaks=0",
+        "COMMITPATH_RECORD": str(tmp_path / "recorded"),
+    }
+    command = [sys.executable, "-c", TWO_THREADS]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment, timeout=120)
+    (path,) = (tmp_path / "recorded").glob("*-path")
+    assert path.read_text() == str(tmp_path / "large.db")
+    is_kept = path.with_name(path.name.removesuffix("-path")).read_bytes() == before
+    assert is_kept
+    assert (tmp_path / "recorded/transactions").read_text().count("transaction ") == 2

@@ -112,6 +112,18 @@ def test_parts_of_sectors(script: Callable[[str], str], tmp_path: Path) -> None:
     assert script("look =\n") == "1 0 0"
 
 
+@pytest.mark.parametrize("first", ["write @ 0 700 1\n", ""])
+def test_a_truncation_extends_the_file_by_zeros(
+    script: Callable[[str], str], tmp_path: Path, first: str
+) -> None:
+    assert script(f"open @\n{first}truncate @ 4096\nsave =\nlook =\n") == "1 0 0"
+    damage(tmp_path / "file", 3584, b"\2" * 512)
+    assert script("look =\n") == "1 0 1"
+    (tmp_path / "file").unlink()
+    more = "write @ 3000 100 2\ntruncate @ 1024\ntruncate @ 2048\n"
+    assert script(f"open @\n{first}truncate @ 4096\n{more}save =\nlook =\n") == "1 0 0"
+
+
 @pytest.mark.parametrize("end", ["delete @\nopen @\n", "truncate @ 0\n"])
 def test_an_earlier_life_of_the_file(script: Callable[[str], str], tmp_path: Path, end: str) -> None:
     """What it held before it was deleted, or truncated to nothing, is stale in it."""

@@ -60,6 +60,7 @@ def scenes(log: str, path: str) -> dict[str, list[str]]:
         "recreated": ["is of another database, or of one that was made anew"] * 2,
         "another": [f"its {log} {path} is of another database"],
         "missing": ["is not there, and the database needs it"],
+        "restored": ["is not of what the database has now"],
         "version": ["is of version 9, and this reads 2"],
         "epoch": ["has records that are newer than its header"],
         "size": ["has 1048576 bytes, and was made with 458752"],

@@ -22,6 +22,7 @@ extern const struct scene own_scenes[];
 void damaged_bytes(void); /* scene_damaged.c */
 /* scenes_power.c, of a statement log */
 void hole(void);
+void stale(void);
 void unsynced(void);
 
 /* Words behind the scene's name, ended by NULL. */

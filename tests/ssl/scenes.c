@@ -200,6 +200,39 @@ static void older(void)
 	must_refuse("a.db");
 }
 
+/* The database is an older copy of itself, wherever in a checkpoint power was cut: it is refused,
+ * and with the one of then nothing is lost. */
+static void restored(void)
+{
+	struct target ours = {0};
+	struct error error;
+	bool is_cut = true;
+
+	for (int64_t call = 1; is_cut; call++) {
+		disk_empty();
+		open_target(&ours, true);
+		disk_copy("a.db", "older");
+		for (int64_t i = 0; i < 3; i++) {
+			if (i > 0)
+				check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+			check(load_transaction(&ours, MIX_PLAIN, 1, i) == SQLITE_OK, "transaction");
+		}
+		acknowledged = load_hash(ours.db, false);
+		disk_cut_after(call);
+		ssl_checkpoint(ours.ssl, &error);
+		is_cut = disk_is_cut();
+		scene_crash(ours.ssl, KEPT_ALL);
+		disk_copy("a.db", "kept");
+		disk_copy("older", "a.db");
+		check(!ssl_open("a.db", flags, &options, &ours.ssl, &error), "refused");
+		disk_copy("kept", "a.db");
+		open_target(&ours, false);
+		check(load_hash(ours.db, false) == acknowledged, "all of it is there");
+		scene_close(ours.ssl);
+	}
+	puts(error.text);
+}
+
 static void truncated(void)
 {
 	make_live("a.db");
@@ -341,6 +374,7 @@ static const struct scene scenes[] = {
 	{.name = "another", .play = of_another},
 	{.name = "missing", .play = missing},
 	{.name = "older", .play = older},
+	{.name = "restored", .play = restored},
 	{.name = "truncated", .play = truncated},
 	{.name = "damaged", .play = damaged},
 	{.name = "knobs", .play = knobs},

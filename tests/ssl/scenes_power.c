@@ -7,6 +7,9 @@
  * power cut that one as well, whether the log is synced then or not. With `epoch` a log that lost
  * its first record goes on in its epoch.
  *
+ * stale: a call of a commit that is a checkpoint fails, each in turn, as the reset of the WAL that
+ * it wrote; then power is cut at each call of an atomic checkpoint. What is acknowledged is there.
+ *
  * unsynced: a process that is killed leaves what it wrote and did not sync to the next one, which
  * must not rely on it: power may be cut afterwards. A short life of a database is ended at each of
  * its calls, and again, by a power cut, at some of those of the next one. */
@@ -206,4 +209,41 @@ void unsynced(void)
 				exit(1);
 			}
 	printf("{\"calls\": %lld, \"lives\": %lld}\n", (long long)calls, (long long)lives);
+}
+
+/* Returns whether the power was cut before the checkpoint was over. */
+static bool cut_atomic(int64_t fails, int64_t cut, bool *failed)
+{
+	struct target ours = {0};
+	struct error error;
+	bool is_cut;
+
+	disk_empty();
+	open_target(&ours, true);
+	disk_fail(FAULT_EIO, fails);
+	ssl_exec(ours.ssl, "INSERT INTO w VALUES('a checkpoint', total_changes())");
+	*failed = disk_failed();
+	disk_fail(FAULT_NONE, 0);
+	scene_run(ours.ssl, "INSERT INTO t(k) VALUES(7)");
+	acknowledged = load_hash(ours.db, false);
+	disk_cut_after(cut);
+	ssl_checkpoint(ours.ssl, &error);
+	is_cut = disk_is_cut();
+	scene_crash(ours.ssl, KEPT_NONE);
+	open_target(&ours, false);
+	check(load_hash(ours.db, false) == acknowledged, "all that was acknowledged is there");
+	scene_close(ours.ssl);
+	return is_cut;
+}
+
+void stale(void)
+{
+	int64_t lives = 0;
+	bool failed = true;
+
+	options.atomic = true;
+	for (int64_t fails = 1; failed; fails++)
+		for (int64_t cut = 1; cut_atomic(fails, cut, &failed); cut++)
+			lives++;
+	printf("{\"lives\": %lld}\n", (long long)lives);
 }

@@ -73,14 +73,17 @@ static void largest(void)
 	}
 }
 
-/* A DEFAULT's function is found behind a parenthesis of a string, and by its quoted name; the name
- * of a time zone is found as a word alone. */
+/* A function of a DEFAULT or CHECK is found behind a parenthesis of a string, and by its quoted
+ * name; the name of a time zone is found as a word alone. */
 static void defaults(void)
 {
 	static const struct {
 		const char *table;
 		bool repeats;
 	} tables[] = {
+		{"CREATE TABLE a(v CHECK (v IN (1, 2) OR (v IS NULL)), CHECK (length(v) < 9))",
+		 true},
+		{"CREATE TABLE a(v CHECK (total_changes() > 0))", false},
 		{"CREATE TABLE a(outcome, utc_time, d DEFAULT (abs(-1)))", true},
 		{"CREATE TABLE a(v, d DEFAULT (')' || total_changes()))", false},
 		{"CREATE TABLE a(v, d DEFAULT (\"total_changes\"()))", false},
@@ -104,6 +107,32 @@ static void defaults(void)
 		scene_run(ours.ssl, "DROP TABLE a");
 	}
 	scene_close(ours.ssl);
+}
+
+/* A time zone that is given as a value is one in any encoding. */
+static void modifiers(void)
+{
+	static const uint16_t wide[] = {'u', 't', 'c', 0};
+	struct target ours = {0};
+	struct ssl_stmt *statement;
+
+	open_target(&ours, true);
+	check(ssl_prepare(ours.ssl, "INSERT INTO t(k) VALUES(datetime(0, ?1))", -1, &statement,
+			  NULL) == SQLITE_OK,
+	      "prepared");
+	for (int64_t i = 1; i <= 3; i++) {
+		if (i == 1)
+			ssl_bind_text(statement, 1, "localtime", -1);
+		else if (i == 2)
+			ssl_bind_text16(statement, 1, wide, -1);
+		else
+			ssl_bind_blob(statement, 1, "localtime", 9);
+		check(ssl_step(statement) == SQLITE_DONE && ssl_reset(statement) == SQLITE_OK,
+		      "inserted");
+		check(ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] == i, "a checkpoint");
+	}
+	ssl_finalize(statement);
+	must_repeat(&ours, 0);
 }
 
 /* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
@@ -187,11 +216,13 @@ const struct scene own_scenes[] = {
 	{.name = "sizes", .play = sizes},
 	{.name = "largest", .play = largest},
 	{.name = "defaults", .play = defaults},
+	{.name = "modifiers", .play = modifiers},
 	{.name = "authorizer", .play = authorizer},
 	{.name = "temporary", .play = temporary},
 	{.name = "rowid", .play = rowid},
 	{.name = "beside", .play = beside},
 	{.name = "hole", .play = hole},
+	{.name = "stale", .play = stale},
 	{.name = "unsynced", .play = unsynced},
 	{.name = NULL},
 };

@@ -85,6 +85,13 @@ bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *fault)
 	return true;
 }
 
+uint64_t page_log_marked_before(const struct ssl *ssl)
+{
+	int64_t slot = (int64_t)((ssl->log.epoch + 1) % 2) * LOG_SLOT;
+
+	return get64(ssl->pages->all + slot + AT_MARKED);
+}
+
 int log_made(struct ssl *ssl)
 {
 	return make(ssl, (uint32_t)ssl->options.sector);

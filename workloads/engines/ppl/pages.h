@@ -69,5 +69,9 @@ int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload);
 /* Writes the transaction's commit word and persists all: the transaction is durable then. */
 int page_log_commit(struct ssl *ssl, uint32_t database_size);
 
+/* Returns the mark that the header before the last one has, while the log is opened: that of a
+ * database that the last complete checkpoint is not copied to yet. */
+uint64_t page_log_marked_before(const struct ssl *ssl);
+
 /* commit.c. Reads a page as it was last committed; `page` gets it. */
 int page_before(struct ssl *ssl, uint32_t number, uint8_t *page);

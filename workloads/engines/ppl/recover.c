@@ -302,18 +302,6 @@ static int apply(struct ssl *ssl, uint64_t committed, uint32_t used)
 	return result;
 }
 
-/* Checks the database's mark after the file of checkpoints is copied. */
-static int check_mark(struct ssl *ssl)
-{
-	uint8_t head[LOG_SLOT];
-	uint64_t identity, id;
-	int result = file_read(ssl->database, head, sizeof(head), 0);
-
-	if (result == SQLITE_OK && (!mark_get(head, &identity, &id) || id != ssl->pages->marked))
-		return recover_refuse(ssl, "is not of what the database has now");
-	return result;
-}
-
 static int recover_live(struct ssl *ssl, bool ahead)
 {
 	TRY(ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl));
@@ -336,6 +324,9 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 		wal->state = WAL_TORN;
 		live = false;
 	}
+	if (found->id != ssl->pages->marked &&
+	    !(live && !ahead && wal->whole && found->id == page_log_marked_before(ssl)))
+		return recover_refuse(ssl, "is not of what the database has now");
 	if (!find_committed(ssl, ahead, &committed))
 		return recover_refuse(ssl, "lacks records of transactions that were committed");
 	ssl->stats.found = recover_case(ssl, used_sectors(ssl->pages, committed) > 0);
@@ -346,8 +337,6 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 		ssl->stats.found = used > 0 ? SSL_USED_LIVE : SSL_RESET_LIVE;
 	else if (ahead)
 		ssl->stats.found = SSL_WAL_AHEAD;
-	if (result == SQLITE_OK)
-		result = check_mark(ssl);
 	if (result == SQLITE_OK)
 		result = recover_open(ssl);
 	if (result == SQLITE_OK && used > 0)

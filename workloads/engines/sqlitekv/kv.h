@@ -155,7 +155,6 @@ struct kv_column {
 	enum collation collation;
 	char affinity; /* 'B'lob, 'T'ext, 'N'umeric, 'I'nteger, 'R'eal */
 	bool not_null;
-	bool in_key;
 	bool kept; /* in the value: the key does not have it, or not exactly */
 };
 

@@ -130,7 +130,6 @@ static void add_key(struct kv_schema *schema, int index)
 	if (index >= 0) {
 		struct kv_column *column = &schema->columns[index];
 
-		column->in_key = true;
 		column->kept = column->affinity == 'B' || column->collation != BINARY;
 	}
 }

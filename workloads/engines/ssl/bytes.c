@@ -139,18 +139,24 @@ uint32_t get32be(const uint8_t *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-uint32_t crc32c(uint32_t crc, const void *data, size_t size)
-{
-	static uint32_t table[256];
-	const uint8_t *byte = data;
+static uint32_t table[256];
 
-	for (uint32_t i = 0; table[255] == 0 && i < 256; i++) {
+/* Before any thread checks a log. */
+__attribute__((constructor)) static void make_table(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
 		uint32_t value = i;
 
 		for (int bit = 0; bit < 8; bit++)
 			value = value >> 1 ^ (value & 1 ? 0x82f63b78 : 0);
 		table[i] = value;
 	}
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+	const uint8_t *byte = data;
+
 	crc = ~crc;
 	for (; size > 0; size--)
 		crc = table[(crc ^ *byte++) & 0xff] ^ crc >> 8;

@@ -126,17 +126,29 @@ int ssl_bind_zeroblob(struct ssl_stmt *statement, int index, int bytes)
 	return keep(statement, result, index, VALUE_ZEROS, &size, sizeof(size));
 }
 
-/* A modifier that is given as a value. */
+/* A modifier that is given as a value: a text, in UTF-16 with zeros in it, or a blob. */
+static bool is_modifier(const struct value *value)
+{
+	char text[16];
+	size_t size = 0;
+
+	if (value->type != VALUE_TEXT && value->type != VALUE_TEXT16 && value->type != VALUE_BLOB)
+		return false;
+	for (size_t i = 0; i < value->bytes.size; i++) {
+		if (value->bytes.data[i] == 0)
+			continue;
+		if (size == sizeof(text))
+			return false;
+		text[size++] = (char)value->bytes.data[i];
+	}
+	return classify_text(text, size) != SSL_NO_REASON;
+}
+
 static bool value_taints(const struct ssl_stmt *statement)
 {
-	for (int i = 0; i < statement->value_count; i++) {
-		const struct value *value = &statement->values[i];
-
-		if (value->type == VALUE_TEXT && value->bytes.size < 16 &&
-		    classify_text((const char *)value->bytes.data, value->bytes.size) !=
-			    SSL_NO_REASON)
+	for (int i = 0; i < statement->value_count; i++)
+		if (is_modifier(&statement->values[i]))
 			return true;
-	}
 	return false;
 }
 

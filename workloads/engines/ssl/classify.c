@@ -1,14 +1,15 @@
 /* Decides whether a statement does the same when it is executed again, by its functions, tables and
  * pragmas: if it may not, its transaction is not logged, and the commit is a checkpoint. SQLite's
  * authorizer reports what a statement uses while it is compiled, in triggers and views too, but not
- * functions in a DEFAULT, which are found in the schema's text. */
+ * functions in a DEFAULT or CHECK, which are found in the schema's text. */
 #include <ctype.h>
 #include <string.h>
 
 #include "state.h"
 
 /* SQLite's functions that depend only on their arguments and on a record's content: the time,
- * random numbers and last_insert_rowid. Names are separated by blanks. */
+ * random numbers and last_insert_rowid; and keywords that stand before a parenthesis, as functions
+ * do in the schema's text. Names are separated by blanks. */
 static const char functions[] =
 	"-> ->> abs acos acosh asin asinh atan atan2 atanh avg bm25 ceil ceiling char coalesce "
 	"concat concat_ws cos cosh count cume_dist current_date current_time current_timestamp "
@@ -22,7 +23,8 @@ static const char functions[] =
 	"nullif octet_length percent_rank pi pow power printf quote radians random randomblob "
 	"rank replace round row_number rtrim sign sin sinh sqrt strftime string_agg substr "
 	"substring subtype sum tan tanh time timediff total trim trunc typeof unhex unicode "
-	"unixepoch unlikely upper zeroblob";
+	"unixepoch unlikely upper zeroblob "
+	"and between case cast else in is not or then when";
 
 /* Pragmas that change what statements do: repeated before a record's statements. */
 static const char *const repeated[REPEATED_PRAGMAS] = {

@@ -14,7 +14,7 @@
 #include "state.h"
 #include "ticks.h"
 
-enum { PAGE = 4096, CACHE_LINE = 64 };
+enum { CACHE_LINE = 64 };
 
 static void *map_file(struct ssl *ssl, int fd)
 {
@@ -191,7 +191,7 @@ static void persist_lines(struct ssl *ssl, size_t size, int64_t offset)
 
 int medium_persist(struct ssl *ssl, size_t size, int64_t offset)
 {
-	int64_t first = offset / PAGE * PAGE;
+	int64_t first;
 	uint64_t begin;
 	int result;
 
@@ -204,6 +204,8 @@ int medium_persist(struct ssl *ssl, size_t size, int64_t offset)
 		return ssl->log.file->pMethods->xSync(ssl->log.file,
 						      SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 	begin = observed_now(ssl);
+	/* some kernels of arm64 have pages of 16 or 64 KiB */
+	first = offset - offset % sysconf(_SC_PAGESIZE);
 	result = msync(ssl->log.map + first, size + (size_t)(offset - first), MS_SYNC) == 0
 			 ? SQLITE_OK
 			 : SQLITE_IOERR_FSYNC;

@@ -60,6 +60,9 @@ static int recover_by_ids(struct ssl *ssl, const struct found *state)
 		return recover_refuse(ssl, "is not of its WAL");
 	if (live && wal->id > base + 1)
 		return recover_refuse(ssl, "is older than its WAL");
+	/* its pages belong to the checkpoint before it, of which some may be copied already */
+	if (live && wal->id >= base && state->id != wal->id && state->id + 1 != wal->id)
+		return recover_refuse(ssl, "is not of what the database has now");
 	if (live && wal->id == base + 1) {
 		ssl->stats.found = SSL_WAL_AHEAD;
 		result = skip_log(ssl);

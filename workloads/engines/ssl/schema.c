@@ -1,6 +1,6 @@
 /* Finds what may make statements unrepeatable in the schema and in changed rows, which the
- * authorizer does not report: a DEFAULT's function, a time zone, the largest rowid. Then commits
- * are checkpoints. */
+ * authorizer does not report: the function of a DEFAULT or CHECK, a time zone, the largest rowid.
+ * Then commits are checkpoints. */
 #include <ctype.h>
 #include <string.h>
 
@@ -14,17 +14,22 @@ static const char *text_end(const char *at)
 	return end != NULL ? end : at + strlen(at) - 1;
 }
 
-/* Returns whether a table's DEFAULT uses a function that the authorizer would reject. */
-static bool default_taints(const char *sql)
+/* Returns what follows the word DEFAULT or CHECK that the text begins with; NULL: it does not. */
+static const char *after_word(const char *sql)
+{
+	if (begins_with(sql, "DEFAULT"))
+		return skip_comments(sql + strlen("DEFAULT"));
+	return begins_with(sql, "CHECK") ? skip_comments(sql + strlen("CHECK")) : NULL;
+}
+
+/* Returns whether a table's DEFAULT or CHECK uses a function that the authorizer would reject. */
+static bool expression_taints(const char *sql)
 {
 	for (; *sql != '\0'; sql++) {
-		const char *at;
+		const char *at = after_word(sql);
 		int depth = 0;
 
-		if (!begins_with(sql, "DEFAULT"))
-			continue;
-		at = skip_comments(sql + strlen("DEFAULT"));
-		if (*at != '(')
+		if (at == NULL || *at != '(')
 			continue;
 		for (; *(at = skip_comments(at)) != '\0'; at++) {
 			char name[64];
@@ -132,7 +137,7 @@ static int read_schema_row(struct ssl *ssl, sqlite3_stmt *row)
 
 	if (name == NULL || sql == NULL)
 		return SQLITE_OK;
-	if (classify_text(sql, strlen(sql)) != SSL_NO_REASON || default_taints(sql))
+	if (classify_text(sql, strlen(sql)) != SSL_NO_REASON || expression_taints(sql))
 		ssl->schema_taint = SSL_NOT_REPEATABLE;
 	if (!begins_with(sql, "CREATE TABLE") && !begins_with(sql, "CREATE VIEW"))
 		return SQLITE_OK;

@@ -3,8 +3,9 @@
  * docs/reference/ssl.md has the design.
  *
  * A program opens a database with ssl_open and changes it through the calls here. Changes by
- * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return
- * int return SQLite's result codes. One connection has exclusive use of a database. */
+ * SQLite's own calls on ssl_db() but sqlite3_blob_write are safe; each such commit is a checkpoint.
+ * Calls that return int return SQLite's result codes. One connection has exclusive use of a
+ * database. */
 #pragma once
 
 #include <stdbool.h>
@@ -70,7 +71,9 @@ struct ssl_options {
 	enum ssl_medium medium;
 	enum ssl_synchronous synchronous; /* SSL_NORMAL: of a log in a file */
 	bool atomic; /* a checkpoint writes pages once, which the filesystem does all or none */
-	const char *log_folder; /* that the log is in; NULL: the database's */
+	/* that the log is in, under the database's name: each database of that name needs another;
+	 * NULL: the database's */
+	const char *log_folder;
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
@@ -182,5 +185,6 @@ sqlite3_stmt *ssl_statement(struct ssl_stmt *statement);
 /* All statements of a text; rows are dropped. */
 int ssl_exec(struct ssl *ssl, const char *sql);
 
-/* sqlite3_blob_write, for a blob opened on ssl_db(). */
+/* sqlite3_blob_write, for a blob opened on ssl_db(). SQLite's own call is not noticed: a commit of
+ * logged statements would lose what it wrote. */
 int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset);

@@ -320,14 +320,15 @@ int walfile_apply(struct ssl *ssl)
 	return result;
 }
 
-/* Marks the file as copied. Not synced: copying it again changes nothing. */
+/* Marks the file as copied. Not synced: copying it again changes nothing. After a failure it may
+ * still be found live, so that no atomic checkpoint may follow. */
 int walfile_reset(struct ssl *ssl)
 {
 	static const uint8_t zeros[WAL_HEADER];
 	int result = file_write(ssl->wal, zeros, WAL_HEADER, 0);
 
 	walfile_free(&ssl->walfile);
-	ssl->walfile.state = WAL_RESET;
+	ssl->walfile.state = result == SQLITE_OK ? WAL_RESET : WAL_TORN;
 	ssl->walfile.unsynced = true;
 	return result;
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "../comments.h"
@@ -167,32 +168,55 @@ static void copy(const char *from, int to)
 		close(file);
 }
 
-/* Copies a database and its WAL, once for all processes; `path`, as a word of a trace, names it. */
-static void keep(const char *path)
+/* Copies a database and its WAL to files of that name; the last file, with the path as a word of a
+ * trace, shows that they are whole. */
+static void copy_database(const char *path, const char *name)
 {
 	static const char *const suffixes[] = {"", "-wal", "-path"};
-	uint64_t hash = UINT64_C(14695981039346656037);
 
-	for (const char *at = path; *at != '\0'; at++)
-		hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
 	for (int i = 0; i < 3; i++) {
-		char name[PATH_MAX], from[PATH_MAX];
+		char to[PATH_MAX], from[PATH_MAX];
 		int file;
 
-		snprintf(name, sizeof(name), "%s/%016" PRIx64 "%s", folder(), hash, suffixes[i]);
+		snprintf(to, sizeof(to), "%s%s", name, suffixes[i]);
 		snprintf(from, sizeof(from), "%s%s", path, suffixes[i]);
-		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		file = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (file < 0) {
-			if (errno != EEXIST) /* another process keeps it */
-				incomplete(name);
+			incomplete(to);
 			return;
 		}
 		if (i < 2)
 			copy(from, file);
 		else if (write(file, path, strlen(path)) != (ssize_t)strlen(path))
-			incomplete(name);
+			incomplete(to);
 		close(file);
 	}
+}
+
+/* Copies a database once for all threads and processes, which wait: a write of theirs would be in
+ * the copy. */
+static void keep(const char *path)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	char name[PATH_MAX - 8], whole[PATH_MAX];
+	int lock;
+
+	for (const char *at = path; *at != '\0'; at++)
+		hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
+	snprintf(name, sizeof(name), "%s/%016" PRIx64, folder(), hash);
+	snprintf(whole, sizeof(whole), "%s-path", name);
+	if (access(whole, F_OK) == 0)
+		return;
+	lock = open(folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX) != 0)
+		incomplete(folder());
+	if (access(whole, F_OK) != 0)
+		copy_database(path, name);
+	if (lock < 0)
+		return;
+	/* a child of this process may have the descriptor, too */
+	flock(lock, LOCK_UN);
+	close(lock);
 }
 
 static bool begins_with(const char *sql, const char *const *words)
