@@ -55,7 +55,6 @@ def library() -> ctypes.CDLL:
         ("flash_check", ctypes.c_char_p, [pointer, u64]),
         ("flash_size", u64, [pointer, u64]),
         ("flash_model_init", None, [pointer, pointer, u64]),
-        ("flash_reset", None, [pointer]),
         ("flash_read", u64, [pointer, u64, u64, u64]),
         ("flash_write", u64, [pointer, u64, u64, u64, ctypes.c_bool]),
         ("flash_flush", u64, [pointer, u64]),
@@ -106,10 +105,6 @@ class FlashModel:
             raise BadInputError(f"the flash model refuses the profile: {fault.decode()}")
         self._memory = ctypes.create_string_buffer(self._library.flash_size(given, self.sectors))
         self._library.flash_model_init(self._memory, given, self.sectors)
-
-    def reset(self) -> None:
-        """Empty the cache and close all units."""
-        self._library.flash_reset(self._memory)
 
     def _check(self, sector: int, sectors: int) -> None:
         """The model does not check: the block layer of a board does."""

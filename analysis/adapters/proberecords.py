@@ -27,7 +27,7 @@ RECORD = np.dtype(
 # What `flags`, `n` and `a` to `d` of each type are, where it uses them.
 TYPES = {
     "attached": 1,  # a point in time; n: programs attached
-    "detached": 2,  # a point in time; n: programs attached; a: records lost; b: map updates failed
+    "detached": 2,  # a point in time; n: records lost; a: calls without a record (struct ring's `updates`)
     # the filesystem's sync_file; flags: 1 datasync, 2 directory, bits 4 to 7 the caller (CALLERS); n: result;
     # a: inode; b: generation
     "sync": 3,
@@ -47,7 +47,7 @@ TYPES = {
     "commit_wait": 9,  # jbd2_log_wait_commit; a: tid waited for
     "checkpoint": 10,  # or a log write; n: reason, in bits
     "data_wait": 11,  # a sync's begin to the end of file_write_and_wait_range; n: result; a: inode
-    "node_wait": 12,  # a wait for node pages, or for the log; n: result; a: inode, 0 for a log
+    "node_wait": 12,  # a wait for node pages, or for the log; a: inode, 0 for a log
     "off_cpu": 13,  # the driver's thread was not running; flags: its state
     "writeback": 14,  # a round of a flusher thread; flags: reason; n: pages
     "name": 15,  # of an inode, in parts; a point in time; n: part; a: inode; b to d: characters

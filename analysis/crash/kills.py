@@ -49,9 +49,11 @@ def _fault_points(run: Recorded, ledger: Ledger | None) -> pl.DataFrame:
 def outcome(row: Mapping[str, Any], broken: bool) -> str:
     """Return the outcome of a fault. broken: something acknowledged is not as the settings promise it.
 
-    A trial that ended its board has no results, and broke the promise.
+    A trial that ended its board has no results: it is damaged even where the settings promise nothing.
     """
-    failed = row["failed"] not in (None, 0) or row["exit_status"] not in (None, 0)
+    if row["exit_status"] is None:
+        return DAMAGED
+    failed = row["failed"] != 0 or row["exit_status"] != 0
     if not broken:
         return NOTICED if failed else HEALED
     reopened = row["mount_error"] != 0 or row["is_whole"] != 1

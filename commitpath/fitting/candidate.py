@@ -98,10 +98,6 @@ class Medians:
         """Return the median of a cell, ns."""
         return float(np.median(self.latency[self.cells == cell]))
 
-    def has(self, cell: str) -> bool:
-        """Return whether there is such a cell."""
-        return bool((self.cells == cell).any())
-
 
 def is_cached(medians: Medians) -> bool:
     """Return whether a FLUSH after a write takes other time than one without: the write was in a cache."""

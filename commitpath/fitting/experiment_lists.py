@@ -159,12 +159,10 @@ def write_sizes(facts: Facts, draw: random.Random) -> Iterator[Row]:
     kinds += [(f"{op} across {kib}k", op, -4 * KIB, 8 * KIB)
               for op in ("w", "f") if op == "w" or facts.fua for kib in (8, 16, 32, 64, 128)]  # fmt: skip
     for cell, op, shift, size in kinds:
-        step = int(cell.split()[-1].removesuffix("k")) * KIB if shift else max(size, 128 * KIB) // KIB * KIB
+        step = int(cell.split()[-1].removesuffix("k")) * KIB if shift else max(size, 128 * KIB)
         for _ in range(8):
-            places = max(1, (MIB - size) // step)
-            offset = region + draw.randrange(1 if shift else 0, places + 1) * step + shift
-            offset = min(offset, region + MIB - size) // (4 * KIB) * 4 * KIB
-            yield Row(cell, op, offset, size, 20 * MS)
+            place = draw.randrange(1 if shift else 0, (MIB - size) // step + 1)
+            yield Row(cell, op, region + place * step + shift, size, 20 * MS)
 
 
 def flushes(facts: Facts, _: random.Random) -> Iterator[Row]:

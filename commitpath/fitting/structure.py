@@ -139,9 +139,10 @@ def log(measurement: Measurement, known: Candidate) -> Found:
 
     part = measurement.chosen(measurement.among("full log"))
     large = part.chosen(np.cumsum([row.size == 4 * KIB for row in part.rows]) == 0)
-    everywhere = np.ones(len(large.rows), bool)
-    numbers = (logged(number * 64, 64) for number in range(1, everywhere.sum() // LEAST_MERGES))
-    least = best_of(large, everywhere, numbers, merged(large)).best.value("log_kib")
+    # a FLUSH may follow each
+    writes = sum(row.op != "F" for row in large.rows)
+    numbers = (logged(number * 64, 64) for number in range(1, writes // LEAST_MERGES))
+    least = best_of(large, np.ones(len(large.rows), bool), numbers, merged(large)).best.value("log_kib")
     return best_of(
         part,
         np.ones(len(part.rows), bool),

@@ -8,7 +8,7 @@ import pytest
 from edited import edit_trial
 
 from analysis import pipeline
-from analysis.crash.kills import DAMAGED, HEALED, NOTICED, SILENT
+from analysis.crash.kills import DAMAGED, HEALED, NOTICED, SILENT, outcome
 from analysis.report import terminal
 
 
@@ -31,8 +31,15 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     assert SILENT in (run_dir / "report.html").read_text()
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_fault_that_ends_its_board_is_not_healed(broken: bool) -> None:
+    """Without a promise nothing is broken; the board's results are missing all the same."""
+    row = dict.fromkeys(("failed", "exit_status", "mount_error", "is_whole"))
+    assert outcome(row, broken) == DAMAGED
+
+
 @pytest.mark.parametrize(
-    ("trial", "change", "outcome"),
+    ("trial", "change", "expected"),
     [
         (0, {"failed": 1}, NOTICED),
         (0, {"exit_status": 1}, NOTICED),
@@ -43,10 +50,10 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     ],
 )
 def test_the_outcome_follows_from_the_record(
-    run_dir: Path, trial: int, change: dict[str, Any], outcome: str
+    run_dir: Path, trial: int, change: dict[str, Any], expected: str
 ) -> None:
     edit_trial(run_dir, trial, **change)
-    assert outcomes(pipeline.analyse(run_dir))[trial] == outcome
+    assert outcomes(pipeline.analyse(run_dir))[trial] == expected
 
 
 @pytest.mark.parametrize(

@@ -228,9 +228,6 @@ def test_a_used_device_goes_by_the_seed_and_not_by_resets(model):
         {"map_kib": 8},
         {"fill_permille": 900, "gc_blocks": 0},
         {"overwrite_permille": 1},
-        {"map_kib": 8},
-        {"fill_permille": 900, "gc_blocks": 0},
-        {"overwrite_permille": 1},
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(model, change):

@@ -58,13 +58,6 @@ def test_library_and_program_give_the_same_times(device: str, program: Path) -> 
     assert [int(line) for line in done.stdout.split() if "=" not in line] == ends
 
 
-def test_reset_is_the_beginning() -> None:
-    model = flash_model.FlashModel(load_profile("device", "microsd-class10"))
-    first = [model.write(n * 10**9, n * 20000, 8) for n in range(20)]
-    model.reset()
-    assert [model.write(n * 10**9, n * 20000, 8) for n in range(20)] == first
-
-
 def test_profile_that_the_model_refuses() -> None:
     with pytest.raises(BadInputError, match="refuses the profile: read_bytes or program_bytes"):
         flash_model.FlashModel(changed("emmc-5.0", read_bytes=16383))

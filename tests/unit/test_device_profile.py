@@ -146,6 +146,17 @@ def test_a_log_is_found_by_few_merges_too(log_kib: int, pad_kib: int) -> None:
         assert log.best.value("log_kib") == log_kib and log.best.value("pad_bytes") == max(4, pad_kib) * KIB
 
 
+def test_two_interruptions_are_no_log() -> None:
+    """Of 300 writes of 64 KiB, with a FLUSH after each: a log that was full twice is not distinguished."""
+    device = UNITS.changed(log_kib=0, write_cache=1, flush_clean_ns=50000)
+    made = measured(device, "full log")
+    writes = np.flatnonzero([row.op == "w" for row in made.rows])
+    latency = np.full(len(made.rows), 1_000_000)
+    latency[writes[[100, 200]]] = 20_000_000
+    log = structure.log(replace(made, latency_ns=latency), of_facts(made.facts))
+    assert log.hits <= structure.LEAST_HITS
+
+
 def test_a_map_cache_is_found_where_its_reads_are_short() -> None:
     device = Candidate({"command_ns": 200000, "bus_mb_s": 20, "read_ns": 45000, "map_kib": 64})
     made = measured(device, "sustained", "map reads", "read pages")
