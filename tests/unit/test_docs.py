@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from base import identity
+from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import stored
 from commitpath.command_line import help, variables
@@ -107,6 +108,54 @@ def test_commands_page_has_every_target_and_the_environment() -> None:
     page = (ROOT / "docs/reference/commands.md").read_text()
     names = [*(f"make {name}" for name, _ in help.targets()), *help.ENVIRONMENT]
     assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of the commands of make and the launcher in a page; a word to fill in is `…`."""
+    plain = re.sub(r"<[a-z' ]+>", "…", re.sub(r"\\\n\s*", "", text))
+    begin = r"(?:time )?(?:make|bin/commitpath)(?: --container| -s)? (?=[a-z])"
+    spans = re.findall(rf"`{begin}([^`]+)`", plain) + re.findall(rf"^ {{4,}}{begin}(.+)$", plain, re.M)
+    return [shlex.split(span, comments=True) for span in spans]
+
+
+def mistakes(text: str) -> list[str]:
+    """What make refuses in the commands of a page, and tests that `pytest -k` would not find."""
+    found = []
+    targets = {name for name, _ in help.targets()}
+    for target, *words in commands(text):
+        pairs = [re.fullmatch(r"\[?([A-Z_]+)=([^\]]*)\]?", word, re.S) for word in words]
+        given = {pair[1]: pair[2] for pair in pairs if pair}
+        complete = {name: value for name, value in given.items() if "…" not in value}
+        try:
+            assert target in targets, target
+            variables.check(target, complete)
+            if target == "experiment" and given == complete and not given.keys() & {"FILE", "OBSERVERS"}:
+                make_cell({name: complete[name] for name in given.keys() - variables.without_axes(target)})
+        except (AssertionError, BadInputError) as error:
+            found.append(str(error))
+    tests = " ".join(
+        re.findall(r"def test_(\w+)", "".join(path.read_text() for path in tracked("tests/**.py")))
+    )
+    return found + [name for name in re.findall(r"-k (\w+)", text) if name not in tests]
+
+
+def test_make_takes_the_commands_of_the_pages() -> None:
+    pages = tracked("README.md", "CONTRIBUTING.md", "docs/**.md")
+    texts = {str(page.relative_to(ROOT)): page.read_text() for page in pages}
+    assert sum(len(commands(text)) for text in texts.values()) > 300
+    assert {name: wrong for name, text in texts.items() if (wrong := mistakes(text))} == {}
+
+
+def test_a_command_that_make_refuses_is_found() -> None:
+    spans = "`make sweep GRID=quick`, `make -s table GRID=<a grid's name>`, `pytest tests/board -k syncs`"
+    assert mistakes(f"{spans}\n\n    make experiment MODE=wal  # a run\n") == []
+    for bad in (
+        "`make swep GRID=x`",
+        "    make tree RUM=results/latest\n",
+        "`make experiment MODE=walk`",
+        "-k walks",
+    ):
+        assert len(mistakes(bad)) == 1, bad
 
 
 def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
