@@ -41,6 +41,7 @@ def figure(options: Mapping[str, str]) -> None:
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current().of_lab(options.get("LAB"))
+    results.samples = results.swept({run.grid for run in grid.runs}, [run.cell for run in grid.runs])
     results.excluded = [(cell.grid, dict(cell.settings), cell.reason) for cell in grid.excluded]
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render

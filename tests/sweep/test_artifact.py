@@ -1,24 +1,13 @@
 """make artifact: an archive of a grid's runs that another lab can import."""
 
-import contextlib
 import csv
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import Lab
-
-from commitpath.database import store
+from lab import Lab, of_grid
 
 GRID = "description: two pages\nconstants: {rows: 100, n: 10}\naxes: {page_size: [4096, 1024]}\n"
-
-
-def of_grid(lab: Lab, name: str) -> None:
-    """Make all runs of a lab those of a grid."""
-    lab.ok("results")
-    with contextlib.closing(sqlite3.connect(lab.results / store.DATABASE.name)) as connection, connection:
-        connection.execute(f"INSERT INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
 
 
 def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(

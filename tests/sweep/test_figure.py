@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from copied import copy_tree, python
-from lab import Lab, edit, one_line
+from lab import Lab, edit, of_grid, one_line
 from matplotlib import image
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -90,6 +90,19 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     width = re.search(r'width="([\d.]+)pt"', image)
     assert width and float(width[1]) == pytest.approx(3.3 * 72)
     assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", image)) >= 6.5
+
+
+def test_the_seeds_and_boards_of_a_sweep_are_a_points_samples(lab: Lab, tmp_path: Path) -> None:
+    """Those of SEEDS and BOARDS, too, which the grid's file does not have; not those of other runs."""
+    path, axes = tmp_path / "pages.yml", {"PAGE_SIZE": "1024"}
+    path.write_text(re.sub("seeds: .*", "", GRID))
+    for seed, board in ("11", "12", "21", "22"):
+        lab.run(100 + 10 * int(seed) + int(board), SEED=seed, BOARD_NUMBER=board, **axes)
+    of_grid(lab, "pages")
+    lab.run(999, SEED="3", **axes)
+    _, rows = drawn(lab, tmp_path / "x.svg", GRID=str(path), X="page_size", SERIES="fs", OP="insert")
+    assert [rows[0][name] for name in ("runs", "low", "tps", "high")] == ["4", "111.0", "116.5", "122.0"]
+    assert rows[0]["interval_low"]
 
 
 def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path) -> None:
