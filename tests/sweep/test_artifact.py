@@ -61,3 +61,23 @@ def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: 
     assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
     assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
     assert "of the grid pages, 2 cells" in here.ok("setup-text", GRID="pages")
+
+
+def test_a_table_has_a_run_of_this_lab_in_place_of_a_shipped_one(
+    labs: Callable[[str], Lab], tmp_path: Path
+) -> None:
+    """Also if no sweep made it, and if the grid is one of a grid's grids."""
+    here, there, path, both = labs("here"), labs("there"), tmp_path / "pages.yml", tmp_path / "the two.yml"
+    path.write_text(GRID)
+    both.write_text(f"description: both\ngrids: [{path}]\n")
+    there.run(50, PAGE_SIZE="1024")
+    there.run(60, PAGE_SIZE="4096")
+    of_grid(there, "pages")
+    there.ok("export", FILE=str(tmp_path / "there.sqlite"), LAB="reference")
+    here.ok("import", FILE=str(tmp_path / "there.sqlite"))
+    own = here.run(70, PAGE_SIZE="4096").name
+    for grid in (path, both):
+        _, *rows = csv.reader(here.ok("table", GRID=str(grid), METRIC="tps", OP="insert").splitlines())
+        assert sorted((row[0], row[-1]) for row in rows) == [("1024", "50.0"), ("4096", "70.0")]
+        assert own in [row[1] for row in rows]
+        assert "of 2 runs: unverified" in here.ok("setup-text", GRID=str(grid))

@@ -266,7 +266,7 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "Of the 4 combinations of these values 3 were run: " in part
     lab.run(FS="ext4", MODE="delete", SYNC="full")
     assert "combinations" not in lab.ok("setup-text", WHERE="fs=ext4*")
-    assert "no run has grid=nothing" in lab.says("setup-text", GRID="nothing")
+    assert "GRID=nothing: no ok run of it is here" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
     watched = lab.results / "watched"
     watched.mkdir()
