@@ -31,7 +31,7 @@ def table(options: Mapping[str, str]) -> None:
     if not options.get("GRID"):
         raise variables.missing("table", ["GRID"])
     path, _ = grid.load(options["GRID"])
-    given = [metrics.check(name) for name in options.get("METRIC", "").split()]
+    given = [metrics.check(name) for name in options.get("METRIC", "").lower().split()]
     wanted = given or METRICS
     results = query.current().of_lab(options.get("LAB"))
     names = grid.run_names(options["GRID"])
@@ -43,11 +43,13 @@ def table(options: Mapping[str, str]) -> None:
         labs = sorted({run.facts["lab"] for run in of_grid})
         more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else stored_run.or_import(path.stem)
         raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
-    op = options.get("OP", WHOLE)
+    op = options.get("OP", WHOLE).lower()
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
     head, rows = numbers(runs, wanted, op)
+    if given and not {*given} & {*head}:
+        raise BadInputError(f"METRIC={' '.join(given)}: no run has it of OP={op}")
     write = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[options.get("FORMAT", "csv")]
     print(write(head, rows))
     lacking = Counter(

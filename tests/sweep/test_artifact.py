@@ -58,6 +58,8 @@ def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: 
     assert len(shown) == 4
     latex = here.ok("table", FORMAT="latex", **call)
     assert latex.startswith(r"\begin{tabular}{llrr}") and latex.count(r"\\") == 3
+    assert here.ok("table", OP="INSERT", **{**call, "METRIC": "TPS"}).startswith("seed,run,tps\n")
+    assert "METRIC=p99: no run has it of OP=all" in here.says("table", GRID=str(path), METRIC="p99")
     assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
     assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
     assert "of the grid pages, 2 cells" in here.ok("setup-text", GRID="pages")

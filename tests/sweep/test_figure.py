@@ -72,7 +72,7 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
     figure = tmp_path / "p99.svg"
-    out, rows = drawn(swept, figure, GRID=grid, OP="insert", **P99)
+    out, rows = drawn(swept, figure, GRID=grid, OP="Insert", **P99)
     assert "5 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
     assert [(row["page_size"], row["fs"]) for row in rows][:3] == [
         ("1024", "ext4-ordered"),
@@ -278,6 +278,11 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
         ),
         ({**P99, "WHERE": "fs=xfs"}, "WHERE=fs=xfs: no cell of grid "),
         ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: one of "),
+        ({"X": "lost", "SERIES": "fs"}, "X=lost: none of 6 points has a number: "),
+        (
+            {"X": "page_size", "WHERE": "fs=f2fs", "SERIES": "kib"},
+            "SERIES=kib: grid pages varies page_size, op",
+        ),
     ]
     for options, says in cases:
         assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)
