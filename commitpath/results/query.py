@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.stats import spread
 from base.errors import BadInputError
@@ -220,7 +220,8 @@ class Results:
 
 def unsampled(cell: Cell) -> str:
     """Return a key that is equal for the samples of a cell."""
-    return cell_id(replace(cell, **dict.fromkeys(SAMPLED, 1)))
+    first: dict[str, Any] = dict.fromkeys(SAMPLED, 1)
+    return cell_id(replace(cell, **first))
 
 
 def unwatched(cell: Cell) -> tuple[str, ...]:
