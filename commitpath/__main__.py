@@ -6,6 +6,7 @@ import os
 import sys
 
 from base import interrupts
+from base.errors import EXIT_FAILED
 
 
 def _open_streams() -> None:
@@ -33,7 +34,11 @@ def _run() -> int:
 
     words = sys.argv[1:]
     if words[:1] == ["--folder"]:
-        os.chdir(words[1])
+        try:
+            os.chdir(words[1])
+        except OSError as error:
+            table.print_error(f"{words[1]}: the current folder cannot be entered: {error.strerror}")
+            return table.exit_code(words[2:], EXIT_FAILED)
         words = words[2:]
     interrupts.unblock()
     return table.run(words)

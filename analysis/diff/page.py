@@ -38,6 +38,7 @@ TIME_COLORS = {
     "other_wait_ns": "#C9CDD1",
 }
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
+MOST_OF_NAME = 50  # characters
 SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
 
 
@@ -64,15 +65,17 @@ def _bars(
     factor: float,
     x: str,
 ) -> None:
+    # longer ones would leave the bars no room; the legend of the latencies has both
+    names = diff.names if max(map(len, diff.names)) <= MOST_OF_NAME else ("a", "b")
     rows = [
-        {"op": f"{op}, {diff.names[side]}", "kind": TIME_NAMES.get(name, name), "value": pair[side] * factor}
+        {"op": f"{op}, {names[side]}", "kind": TIME_NAMES.get(name, name), "value": pair[side] * factor}
         for op in ops
         for name in metrics
         for pair in [diff.means[op][name]]
         for side in (0, 1)
     ]
     table = pl.DataFrame(rows).filter(pl.col("value") > 0)
-    bars.stacked(axes, table, [f"{op}, {name}" for op in ops for name in diff.names], "value", colors)
+    bars.stacked(axes, table, [f"{op}, {name}" for op in ops for name in names], "value", colors)
     axes.set_xlabel(x)
     if not table.is_empty():
         bars.legend(axes, table, colors)
@@ -81,10 +84,12 @@ def _bars(
 def _latencies(axes: Axes, diff: Diff) -> None:
     """Draw each transaction's latency in both runs, in order of execution."""
     style.grid(axes, "y")
+    long = max(map(len, diff.names)) > MOST_OF_NAME
     for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
         size = 2.2 if marker == "." else 3
-        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=style.clean(name))
+        text = f"{side}: {name}" if long else name
+        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=style.clean(text))
     _part_operations(axes, diff)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
@@ -95,7 +100,7 @@ def _latencies(axes: Axes, diff: Diff) -> None:
         wide = top > 10 * low
         axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")
     axes.set_ylabel("latency, ms")
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=3)
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=1 if long else 2, markerscale=3)
 
 
 def _draw_differences(axes: Axes, diff: Diff) -> None:

@@ -41,12 +41,15 @@ def figure(options: Mapping[str, str]) -> None:
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current().of_lab(options.get("LAB"))
+    results.samples = results.swept({run.grid for run in grid.runs}, [run.cell for run in grid.runs])
     results.excluded = [(cell.grid, dict(cell.settings), cell.reason) for cell in grid.excluded]
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
 
     drawn, across = render.fill(spec, made, results)
-    check_found(spec, drawn)
+    check_found(f"METRIC={spec.metric}", spec, drawn)
+    if across:
+        check_found(f"X={spec.x}", spec, across)
     runs = [run for value in values_of(drawn) for run in value.found.runs]
     marked = [*footnotes(runs), *kernels(runs)]
     files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
@@ -65,6 +68,7 @@ def spec_of(options: Mapping[str, str]) -> Spec:
         content = load(FIGURES / f"{name}.yml", "sweep_figure")
         content.pop("description", None)
     content |= {key.lower(): text for key, text in options.items() if key.lower() in FIELDS}
+    content["op"] = content.get("op", "").lower()
     if not content.get("grid"):
         raise BadInputError(
             "GRID: missing; make figure takes GRID= X= FIGURE=, or NAME= FIGURE= (make help figure)"
@@ -73,8 +77,8 @@ def spec_of(options: Mapping[str, str]) -> Spec:
     return Spec(**{**content, "width": float(content.get("width", WIDTHS[0]))})
 
 
-def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
-    """Reject a figure without any number, with the reason."""
+def check_found(metric: str, spec: Spec, drawn: Sequence[Drawn]) -> None:
+    """Reject a figure without any number of a metric, with the reason."""
     values = values_of(drawn)
     if any(value.number.value is not None for value in values):
         return
@@ -87,7 +91,7 @@ def check_found(spec: Spec, drawn: Sequence[Drawn]) -> None:
         reasons[0] += f"; make sweep GRID={spec.grid}"
     if any(value.found.labs for value in values):
         reasons[0] += ", or LAB= for that lab's runs"
-    raise BadInputError(f"METRIC={spec.metric}: none of {len(values)} points has a number: {reasons[0]}")
+    raise BadInputError(f"{metric}: none of {len(values)} points has a number: {reasons[0]}")
 
 
 def notes(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[str]:

@@ -92,9 +92,10 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
     ]
     for variable in ("x", "series", "facet"):
         name = getattr(spec, variable)
-        if name not in (*varied, OP, *metrics.METRICS, *([""] if variable != "x" else [])):
+        others = list(metrics.METRICS) if variable == "x" else [""]
+        if name not in (*varied, OP, *others):
             allowed = [*varied, OP]
-            near = f"={name}: {did_you_mean(name, [*allowed, *metrics.METRICS])}" if name else ": missing; "
+            near = f"={name}: {did_you_mean(name, [*allowed, *others])}" if name else ": missing; "
             also = "; X is one of these, or a METRIC" if variable == "x" else ""
             raise BadInputError(
                 f"{variable.upper()}{near}grid {Path(spec.grid).stem} varies {', '.join(allowed)}{also}"

@@ -131,7 +131,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 }
 
 
-def print_error(error: Exception, more: str = "") -> None:
+def print_error(error: Exception | str, more: str = "") -> None:
     """Print an error; where it cannot be written, the exit code shows it."""
     try:
         print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)

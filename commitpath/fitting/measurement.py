@@ -113,11 +113,14 @@ def save(path: Path, measurement: Measurement) -> None:
 
 def load(path: Path) -> Measurement:
     """Read a measurement; BadInputError names what is wrong."""
+    # a FIFO would block, a device may be endless
+    if path.exists() and not path.is_file():
+        raise BadInputError(f"FILE={path}: not a file")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(f"FILE={path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError(f"FILE={path}: not JSON: {error}") from error
     if not isinstance(document, dict):
         raise BadInputError(f"FILE={path}: not a measurement of make profile")

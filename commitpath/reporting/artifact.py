@@ -49,7 +49,8 @@ def artifact(options: Mapping[str, str]) -> None:
     target = places.new_file("FILE", options["FILE"])
     sync.up_to_date()
     with store.opened(write=False) as connection:
-        runs = select.load(connection, f"grid={path.stem} status=ok")
+        names = grid.run_names(options["GRID"])
+        runs = [run for run in select.load(connection, "status=ok") if run.grids & names]
         this_lab = store.label(connection)
     here = [run for run in runs if run.path is not None and run.facts["lab"] == this_lab]
     if not here:

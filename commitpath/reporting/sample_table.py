@@ -31,20 +31,25 @@ def table(options: Mapping[str, str]) -> None:
     if not options.get("GRID"):
         raise variables.missing("table", ["GRID"])
     path, _ = grid.load(options["GRID"])
-    given = [metrics.check(name) for name in options.get("METRIC", "").split()]
+    given = [metrics.check(name) for name in options.get("METRIC", "").lower().split()]
     wanted = given or METRICS
     results = query.current().of_lab(options.get("LAB"))
-    of_grid = f"grid={path.stem} status=ok"
-    runs = samples(select.selected(list(results.counted), of_grid))
+    names = grid.run_names(options["GRID"])
+    of_grid = [run for run in results.every if run.grids & names and run.facts["status"] == "ok"]
+    # a run of this lab takes the place of the shipped ones of its cell, in whatever command it was made
+    cells = {run.cell_id for run in of_grid}
+    runs = samples([run for run in results.counted if run.facts["status"] == "ok" and run.cell_id in cells])
     if not runs:
-        labs = sorted({run.facts["lab"] for run in select.selected(list(results.every), of_grid)})
+        labs = sorted({run.facts["lab"] for run in of_grid})
         more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else stored_run.or_import(path.stem)
         raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
-    op = options.get("OP", WHOLE)
+    op = options.get("OP", WHOLE).lower()
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
     head, rows = numbers(runs, wanted, op)
+    if given and not {*given} & {*head}:
+        raise BadInputError(f"METRIC={' '.join(given)}: no run has it of OP={op}")
     write = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[options.get("FORMAT", "csv")]
     print(write(head, rows))
     lacking = Counter(

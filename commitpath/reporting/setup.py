@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from base.errors import BadInputError, LabError
-from base.text import printable, printable_lines
+from base.text import did_you_mean, printable, printable_lines
 from commitpath.cells.profiles import load_profile
 from commitpath.command_line import stored_run
 from commitpath.database import select
@@ -16,6 +16,7 @@ from commitpath.database.select import Run
 from commitpath.reporting.items import Item, items, run_of_folder, values
 from commitpath.results import query
 from commitpath.results.marks import footnotes
+from commitpath.sweep import grid as grids
 from model.cell import SAMPLED
 
 # Items, each with its values, and MISSING if a run to which it applies lacks it.
@@ -46,13 +47,20 @@ def setup(options: dict[str, str]) -> None:
                 f"RUN={options['RUN']}: {status}: {'; '.join(chosen[0].reasons)}; only ok runs have a "
                 "set-up text"
             )
+    elif name := options.get("GRID"):
+        # an imported run's grid need not have a file here
+        names = grids.run_names(name) if name.endswith(".yml") or name in grids.names() else {name}
+        chosen = [run for run in runs if run.grids & names and run.facts["status"] == "ok"]
+        if not chosen:
+            near = did_you_mean(name, {one for run in runs for one in run.grids})
+            raise BadInputError(f"GRID={name}: {near}no ok run of it is here (make results lists them)")
     else:
-        selector = options.get("WHERE") or f"grid={options['GRID']}"
+        selector = options["WHERE"]
         chosen = [run for run in select.selected(list(runs), selector) if run.facts["status"] == "ok"]
         if not chosen:
             near = select.nearest(runs, selector) or "no ok run is like that"
             raise BadInputError(f"{selector}: {near} (make results lists them)")
-    print("\n".join(text(chosen, runs, options.get("GRID", ""))))
+    print("\n".join(text(chosen, runs, Path(options.get("GRID", "")).stem)))
 
 
 def text(chosen: Sequence[Run], runs: Sequence[Run], grid: str = "") -> list[str]:

@@ -10,9 +10,9 @@ import functools
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.stats import spread
 from base.errors import BadInputError
@@ -149,6 +149,14 @@ class Results:
         """Return whether a run is ok; those of this lab must have no mark, others are shown with it."""
         return run.facts["status"] == "ok" and not (run.marks and run.facts["lab"] == self.lab)
 
+    def swept(self, grids: Set[str], cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+        """Return `samples` of cells: also the seeds and boards of SEEDS and BOARDS of these grids' sweeps."""
+        several: dict[str, list[Cell]] = {}
+        for run in self.counted:
+            if run.grids & grids:
+                several.setdefault(unsampled(run.cell), []).append(run.cell)
+        return {cell_id(cell): [cell, *several.get(unsampled(cell), ())] for cell in cells}
+
     @functools.cached_property
     def elsewhere(self) -> Mapping[str, Set[str]]:
         """Cell id → the labs with ok runs that are not counted."""
@@ -208,6 +216,12 @@ class Results:
             return None
         counts = {name: metrics.number(run, name, op) for name in COUNTS}
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
+
+
+def unsampled(cell: Cell) -> str:
+    """Return a key that is equal for the samples of a cell."""
+    first: dict[str, Any] = dict.fromkeys(SAMPLED, 1)
+    return cell_id(replace(cell, **first))
 
 
 def unwatched(cell: Cell) -> tuple[str, ...]:

@@ -133,6 +133,11 @@ def expand(
     return Expanded(runs, excluded)
 
 
+def run_names(name: str) -> set[str]:
+    """Return the names that the runs of a grid have in the database: its own, or those of its grids."""
+    return {run.grid for run in expand(name).runs}
+
+
 def cells_of(
     path: Path,
     content: Mapping[str, Any],

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import tiny
 from edited import edit
 
 from analysis import diff
-from analysis.diff import terminal
+from analysis.diff import page, terminal
 from analysis.diff.page import main, typical
 from analysis.run_files import derived
 from base.errors import FileError
@@ -116,6 +117,13 @@ REFUSALS = {
     "n": ("cell.json", {"n": 3}, "N is 2 and 3"),
     "rejected": ("summary.json", {"status": "rejected", "reasons": ["lost"]}, "run was rejected (lost)"),
 }
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_figure_has_room_beside_long_names(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    """Matplotlib warns of axes without a width."""
+    page.draw(replace(diff.compare(*pair), names=("f2fs WAL " * 15, "ext4 " * 25)), tmp_path / "x.svg")
+    assert ">insert, a<" in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize(("name", "values", "reason"), REFUSALS.values(), ids=REFUSALS)

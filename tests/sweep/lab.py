@@ -1,10 +1,12 @@
 """A results folder with synthetic runs, and make on it."""
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import json
 import shutil
+import sqlite3
 import subprocess
 import tarfile
 import tempfile
@@ -148,6 +150,13 @@ class Lab:
         folder = self.results / identity.cell_name(cell) / str(host["run_id"])
         shutil.copytree(run, folder)
         return folder
+
+
+def of_grid(lab: Lab, name: str) -> None:
+    """Make all runs of a lab those of a grid."""
+    lab.ok("results")
+    with contextlib.closing(sqlite3.connect(lab.results / "results.sqlite")) as connection, connection:
+        connection.execute(f"INSERT INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
 
 
 def one_line(printed: str) -> str:

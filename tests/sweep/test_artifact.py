@@ -1,24 +1,13 @@
 """make artifact: an archive of a grid's runs that another lab can import."""
 
-import contextlib
 import csv
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import Lab
-
-from commitpath.database import store
+from lab import Lab, of_grid
 
 GRID = "description: two pages\nconstants: {rows: 100, n: 10}\naxes: {page_size: [4096, 1024]}\n"
-
-
-def of_grid(lab: Lab, name: str) -> None:
-    """Make all runs of a lab those of a grid."""
-    lab.ok("results")
-    with contextlib.closing(sqlite3.connect(lab.results / store.DATABASE.name)) as connection, connection:
-        connection.execute(f"INSERT INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
 
 
 def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
@@ -69,6 +58,28 @@ def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: 
     assert len(shown) == 4
     latex = here.ok("table", FORMAT="latex", **call)
     assert latex.startswith(r"\begin{tabular}{llrr}") and latex.count(r"\\") == 3
+    assert here.ok("table", OP="INSERT", **{**call, "METRIC": "TPS"}).startswith("seed,run,tps\n")
+    assert "METRIC=p99: no run has it of OP=all" in here.says("table", GRID=str(path), METRIC="p99")
     assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
     assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
     assert "of the grid pages, 2 cells" in here.ok("setup-text", GRID="pages")
+
+
+def test_a_table_has_a_run_of_this_lab_in_place_of_a_shipped_one(
+    labs: Callable[[str], Lab], tmp_path: Path
+) -> None:
+    """Also if no sweep made it, and if the grid is one of a grid's grids."""
+    here, there, path, both = labs("here"), labs("there"), tmp_path / "pages.yml", tmp_path / "the two.yml"
+    path.write_text(GRID)
+    both.write_text(f"description: both\ngrids: [{path}]\n")
+    there.run(50, PAGE_SIZE="1024")
+    there.run(60, PAGE_SIZE="4096")
+    of_grid(there, "pages")
+    there.ok("export", FILE=str(tmp_path / "there.sqlite"), LAB="reference")
+    here.ok("import", FILE=str(tmp_path / "there.sqlite"))
+    own = here.run(70, PAGE_SIZE="4096").name
+    for grid in (path, both):
+        _, *rows = csv.reader(here.ok("table", GRID=str(grid), METRIC="tps", OP="insert").splitlines())
+        assert sorted((row[0], row[-1]) for row in rows) == [("1024", "50.0"), ("4096", "70.0")]
+        assert own in [row[1] for row in rows]
+        assert "of 2 runs: unverified" in here.ok("setup-text", GRID=str(grid))

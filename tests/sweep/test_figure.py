@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from copied import copy_tree, python
-from lab import Lab, edit, one_line
+from lab import Lab, edit, of_grid, one_line
 from matplotlib import image
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     swept: Lab, grid: str, tmp_path: Path
 ) -> None:
     figure = tmp_path / "p99.svg"
-    out, rows = drawn(swept, figure, GRID=grid, OP="insert", **P99)
+    out, rows = drawn(swept, figure, GRID=grid, OP="Insert", **P99)
     assert "5 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
     assert [(row["page_size"], row["fs"]) for row in rows][:3] == [
         ("1024", "ext4-ordered"),
@@ -90,6 +90,19 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     width = re.search(r'width="([\d.]+)pt"', image)
     assert width and float(width[1]) == pytest.approx(3.3 * 72)
     assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", image)) >= 6.5
+
+
+def test_the_seeds_and_boards_of_a_sweep_are_a_points_samples(lab: Lab, tmp_path: Path) -> None:
+    """Those of SEEDS and BOARDS, too, which the grid's file does not have; not those of other runs."""
+    path, axes = tmp_path / "pages.yml", {"PAGE_SIZE": "1024"}
+    path.write_text(re.sub("seeds: .*", "", GRID))
+    for seed, board in ("11", "12", "21", "22"):
+        lab.run(100 + 10 * int(seed) + int(board), SEED=seed, BOARD_NUMBER=board, **axes)
+    of_grid(lab, "pages")
+    lab.run(999, SEED="3", **axes)
+    _, rows = drawn(lab, tmp_path / "x.svg", GRID=str(path), X="page_size", SERIES="fs", OP="insert")
+    assert [rows[0][name] for name in ("runs", "low", "tps", "high")] == ["4", "111.0", "116.5", "122.0"]
+    assert rows[0]["interval_low"]
 
 
 def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path) -> None:
@@ -265,6 +278,11 @@ def test_one_line_for_what_cannot_be_drawn(swept: Lab, grid: str, tmp_path: Path
         ),
         ({**P99, "WHERE": "fs=xfs"}, "WHERE=fs=xfs: no cell of grid "),
         ({"X": "page_size", "FORM": "scatter"}, "with FORM=scatter X is a metric too: one of "),
+        ({"X": "lost", "SERIES": "fs"}, "X=lost: none of 6 points has a number: "),
+        (
+            {"X": "page_size", "WHERE": "fs=f2fs", "SERIES": "kib"},
+            "SERIES=kib: grid pages varies page_size, op",
+        ),
     ]
     for options, says in cases:
         assert says in swept.says("figure", GRID=grid, FIGURE=str(tmp_path / "x.svg"), **options)

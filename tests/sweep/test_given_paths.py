@@ -93,3 +93,11 @@ def test_a_relative_path_is_found_where_the_command_is_called(call: str, tmp_pat
     for missing in ("no such f", "there is no folder"):
         assert missing not in done.stderr or "absent: no such" in done.stderr
     assert [path for path in sorted(tmp_path.rglob("*")) if "results" not in path.parts] == before
+
+
+def test_a_folder_that_was_deleted_is_named(tmp_path: Path) -> None:
+    done = commands.call("--folder", str(tmp_path / "gone"), "results")
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"commitpath: {tmp_path}/gone: the current folder cannot be entered: No such file or directory\n"
+    )

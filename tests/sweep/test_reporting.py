@@ -184,7 +184,7 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
         ({"A": "mode=wal"}, "B: missing; make compare takes A="),
         ({"A": "mode=wal", "B": "mode=truncate"}, "'mode=truncate': no run has journal_mode=truncate"),
         ({"A": "status=okay", "B": "mode=wal"}, "'status=okay': did you mean ok? no run has status=okay"),
-        ({"A": "mode=wal", "B": "mode=wal"}, "name the same runs"),
+        ({"A": "mode=wal", "B": "fs=*"}, "A and B have 1 run in common; a run can be on one side only"),
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
     ):
         assert says in lab.says("compare", **variables)
@@ -266,7 +266,7 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "Of the 4 combinations of these values 3 were run: " in part
     lab.run(FS="ext4", MODE="delete", SYNC="full")
     assert "combinations" not in lab.ok("setup-text", WHERE="fs=ext4*")
-    assert "no run has grid=nothing" in lab.says("setup-text", GRID="nothing")
+    assert "GRID=nothing: no ok run of it is here" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
     watched = lab.results / "watched"
     watched.mkdir()

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -108,8 +109,13 @@ def test_a_file_that_is_no_measurement(change: dict[str, Any], says: str, tmp_pa
     path.write_text(json.dumps({"version": 1, "facts": FACTS, "commands": [ROW], **change}))
     with pytest.raises(BadInputError, match=says):
         measurement.load(path)
-    path.write_text("{")
-    with pytest.raises(BadInputError, match="not JSON"):
+    for text in ("{", "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(BadInputError, match="not JSON"):
+            measurement.load(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(BadInputError, match="not a file"):
         measurement.load(path)
 
 
