@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from base.errors import BadInputError
+from base.text import counted
 from commitpath.cells.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
@@ -70,8 +71,9 @@ def match(options: dict[str, str], a: list[Run], b: list[Run], every: Sequence[R
         if not any(run.facts["status"] == "ok" for run in runs):
             near = select.nearest(every, options[side]) or "no ok run is like that"
             raise BadInputError(f"{side}={options[side]!r}: {near} (make results lists them)")
-    if {run_id(run) for run in a} & {run_id(run) for run in b}:
-        raise BadInputError("A and B name the same runs; nothing to compare")
+    if both := {run_id(run) for run in a} & {run_id(run) for run in b}:
+        number = counted(len(both), "run")
+        raise BadInputError(f"A and B have {number} in common; a run can be on one side only")
     groups = [by_signature(runs, named) for runs in (a, b)]
     for side, group in zip("AB", groups, strict=True):
         for runs in group.values():
