@@ -33,6 +33,8 @@ def test_a_cell_runs_on_another_kernel(run_cell: Callable[..., Path], kernel: st
     asked = {setting["name"]: setting for setting in manifest["settings"] if setting["group"] == "board"}
     assert asked["kernel"]["effective"] == begins
     assert manifest["window"]["counted"]["device log"]["bytes_written"] > 0
+    # a filesystem that believes it to be a disk with heads places files otherwise
+    assert "rotational=0\n" in (run / "raw/board/queue.txt").read_text()
 
 
 # version: of blktrace's records, the first byte of each

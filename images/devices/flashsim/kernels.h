@@ -55,6 +55,8 @@ static inline struct gendisk *flash_alloc_disk(struct blk_mq_tag_set *tags, void
 
 	if (IS_ERR(disk))
 		return disk;
+	/* later kernels have BLK_FEAT_ROTATIONAL in its place, which is not set */
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, disk->queue);
 	blk_queue_logical_block_size(disk->queue, l->block_bytes);
 	blk_queue_max_hw_sectors(disk->queue, l->max_sectors);
 	blk_queue_write_cache(disk->queue, l->write_cache, l->fua);
