@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,23 +149,27 @@ def test_filters_are_in_the_tables(tmp_path: Path) -> None:
     assert found == [False, True]
 
 
+def log_records(file: content._File) -> Iterator[content._Part]:
+    return content.records(file.bytes)
+
+
 def test_content_rules_hold_for_what_leveldb_writes(leveldb: Driver) -> None:
     """Every byte of a manifest, which is a log, and of a table's blocks; and a changed byte is noticed."""
     run(leveldb)
     found = Counter[str]()
     for path in leveldb.database.iterdir():
-        rule = {".log": content._records, ".ldb": content._blocks}.get(path.suffix)
-        rule = content._records if path.name.startswith("MANIFEST") else rule
+        rule = {".log": log_records, ".ldb": content._blocks}.get(path.suffix)
+        rule = log_records if path.name.startswith("MANIFEST") else rule
         if rule is None or not path.stat().st_size:
             continue
         data = np.frombuffer(path.read_bytes(), np.uint8).copy()
         file = content._File(np.empty(0, np.int64), data, np.ones(1, bool))
         parts = list(rule(file))
-        assert all(is_right for _, is_right in content._checked(parts))
+        assert all(is_right for _, is_right in content.checked(parts))
         covered = sum(part.end - part.begin for part in parts) + 48 * (path.suffix == ".ldb")
         assert data.size - 7 * (data.size // 32768) <= covered <= data.size
         data[parts[-1].end - 8] ^= 1
-        assert sum(not is_right for _, is_right in content._checked(list(rule(file)))) == 1
+        assert sum(not is_right for _, is_right in content.checked(list(rule(file)))) == 1
         found[path.suffix] += 1
     # the last log became a table when the driver opened the database once more
     assert found[""] == 1 and found[".ldb"] > 1
