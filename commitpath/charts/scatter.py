@@ -114,6 +114,7 @@ def render(
         axes.set_title("\n".join(lines), fontweight="bold", fontsize=look.POINTS)
     # last: the panels have one scale
     room = figure["width"] / figure["across"] - 0.6
+    # texts of the outermost marks have room in the panel
     grid[0].margins(0.12 if any(mark.text for mark in every) else 0.05)
     frame.metric_axis(grid[0].xaxis, figure["x_scale"], room)
     if names:
@@ -127,6 +128,16 @@ def render(
     return made
 
 
+def places(axes: Axes, marks: Sequence[Mark]) -> list[tuple[float, float]]:
+    """Return where marks are drawn, as shares of the panel, with its final scales."""
+    into = axes.transData + axes.transAxes.inverted()
+    made = []
+    for mark in marks:
+        x, y = into.transform((1 if mark.x is None else mark.x, 1 if mark.y is None else mark.y))
+        made.append((1 if mark.x is None else x, 0 if mark.y is None else y))
+    return made
+
+
 def absent(axes: Axes, marks: Sequence[Mark], room: float, height: float) -> None:
     """Write the words for missing values in the first corner without a mark.
 
@@ -134,11 +145,7 @@ def absent(axes: Axes, marks: Sequence[Mark], room: float, height: float) -> Non
     """
     text, color = absence([mark.state for mark in marks]) if marks else ("none drawn", look.ABSENT)
     wide, high = (look.extent(text) + 0.15) / room, 0.25 / height
-    into = axes.transData + axes.transAxes.inverted()
-    drawn = []
-    for mark in marks:
-        x, y = into.transform((1 if mark.x is None else mark.x, 1 if mark.y is None else mark.y))
-        drawn.append((1 if mark.x is None else x, 0 if mark.y is None else y))
+    drawn = places(axes, marks)
     corners = [
         (right, up)
         for up, right in itertools.product((0, 1), (0, 1))
@@ -176,12 +183,10 @@ def texts(axes: Axes, marks: Sequence[Mark], room: float, height: float) -> None
 
     room, height: inches of the panel, with its final scales.
     """
-    into = axes.transData + axes.transAxes.inverted()
     shown = [mark for mark in marks if mark.x is not None or mark.y is not None]
-    spots = []
-    for mark in shown:
-        x, y = into.transform((1 if mark.x is None else mark.x, 1 if mark.y is None else mark.y))
-        spots.append((room * (1 if mark.x is None else x), height * (0 if mark.y is None else y), mark.text))
+    spots = [
+        (room * x, height * y, mark.text) for mark, (x, y) in zip(shown, places(axes, shown), strict=True)
+    ]
     line = {"arrowstyle": "-", "color": look.ABSENT, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
     for (x, y, text), box in zip(spots, text_boxes(spots, room, height), strict=True):
         if text:
