@@ -45,8 +45,14 @@ class Mark:
     outlined: bool = False
 
 
+def unlike(texts: Sequence[str]) -> list[str]:
+    """Return the footnote marks of points, empty ones if all are equal: the note below counts them."""
+    return [""] * len(texts) if len({*texts}) == 1 else list(texts)
+
+
 def marks(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[tuple[str, list[Mark]]]:
     """Return the marks of panels. across: the same panels, with the metric of the x axis."""
+    footnotes = iter(unlike(["".join(y.marks) for panel in drawn for y in panel.values]))
     return [
         (
             panel.panel.title,
@@ -57,7 +63,7 @@ def marks(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[tuple[str, li
                     y.bar.series,
                     y.found.state if y.number.value is None else x.found.state,
                     interval=y.number.interval,
-                    text="".join(y.marks),
+                    text=next(footnotes),
                 )
                 for y, x in zip(panel.values, other.values, strict=True)
             ],

@@ -27,7 +27,7 @@ def lost_commits(found: Found) -> Figure:
     partly = frozenset[str]().union(*(row.lacking for row in found.rows))
     rest = [axis for axis in found.varied if axis not in {SERIES, FILL, COLUMN, ENGINE, *partly}]
     places, marks = list[tuple[str, str]](), list[Mark]()
-    for row in found.rows:
+    for row, footnote in zip(found.rows, scatter.unlike([row.mark for row in found.rows]), strict=True):
         others = " ".join(shown(name, row.settings[name]) for name in rest if row.settings[name])
         places.append((others, row.settings.get(COLUMN, "")))
         mark = Mark(
@@ -35,7 +35,7 @@ def lost_commits(found: Found) -> Figure:
             row.tps,
             row.settings.get(SERIES) or row.settings.get(ENGINE, ""),
             fill=row.settings.get(FILL, "") and f"{FILL} {row.settings[FILL]}",
-            text=row.mark,
+            text=footnote,
             outlined=bool(row.trials.broken),
         )
         marks.append(mark)
@@ -71,6 +71,7 @@ def bytes_written(costs: Costs) -> Figure:
     places, names = (
         list(dict.fromkeys(getattr(cost, key) for cost in costs.costs)) for key in ("place", "name")
     )
+    footnotes = scatter.unlike([cost.mark for cost in costs.costs])
     panels = [
         (
             place,
@@ -79,10 +80,10 @@ def bytes_written(costs: Costs) -> Figure:
                     cost.kib,
                     cost.ms,
                     style.clean(cost.name),
-                    text=cost.row.trials.short() + cost.mark,
+                    text=cost.row.trials.short() + footnote,
                     outlined=bool(cost.row.trials.broken),
                 )
-                for cost in costs.costs
+                for cost, footnote in zip(costs.costs, footnotes, strict=True)
                 if cost.place == place
             ],
         )

@@ -162,6 +162,10 @@ def test_texts_of_near_marks_cover_neither_each_other_nor_a_mark() -> None:
         assert not (left < x < right and low < y < high)
 
 
+def test_a_footnote_that_all_points_have_is_not_at_each() -> None:
+    assert scatter.unlike(["¶", "¶"]) == ["", ""] and scatter.unlike(["¶", ""]) == ["¶", ""]
+
+
 def test_the_front_is_what_no_cell_beats() -> None:
     slow, fast, beaten, lost, broken = (
         Mark(worst, tps, "") for worst, tps in ((0, 100), (3, 400), (0, 90), (7, 400), (None, 9000))

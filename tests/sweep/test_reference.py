@@ -141,6 +141,9 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     assert lines[-2] == f"¶ {shipped} runs are unverified: their files are not here"
     # an axis of one engine that has one value is not printed
     assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
+    # all points have it: the note says so
+    assert ">¶<" not in (image := (tmp_path / "lost.svg").read_text())
+    assert f"¶ {number} of {number} runs" in one_line(image)
     with (tmp_path / "lost.csv").open() as file:
         assert {row["marks"] for row in csv.DictReader(file)} == {select.UNVERIFIED}
     numbers = newcomer.make("table", GRID="reference", METRIC="tps checkpoints recovery_seconds")
