@@ -1,6 +1,7 @@
-"""Read an XFS's realtime device from its superblock; the device is named at the mount (rtdev), not in it.
+"""Yield the size of an XFS's realtime device, so that a board's device that may be one is refused.
 
-A log on a separate device has a signature (xfs_external_log). Runs on a board: Python 3.9.
+The device is named at the mount (rtdev), not in the superblock. A log on a separate device has a
+signature (xfs_external_log). board/members.py asks. Runs on a board: Python 3.9.
 """
 
 from __future__ import annotations

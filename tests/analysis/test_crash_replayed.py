@@ -1,4 +1,4 @@
-"""What a database must hold after each transaction of a user's SQL: of SQLite that plays it."""
+"""A user's SQL: what the database holds after each transaction, what is refused, what a crash left."""
 
 import sqlite3
 from pathlib import Path

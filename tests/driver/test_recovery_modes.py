@@ -1,4 +1,4 @@
-"""RocksDB's recovery modes on a log that was damaged: what model/engines/rocksdb.py says of each."""
+"""RocksDB opens a damaged log: whether it does, and with how many rows, in each wal_recovery_mode."""
 
 import re
 import shutil

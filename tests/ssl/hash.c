@@ -1,3 +1,5 @@
+/* The parts of load.h that look at a database: hash its rows, check its integrity, print its counts
+ * as JSON. */
 #include <stdio.h>
 #include <string.h>
 

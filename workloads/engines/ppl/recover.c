@@ -308,6 +308,13 @@ static int recover_live(struct ssl *ssl, bool ahead)
 	return recover_copy(ssl);
 }
 
+/* wal->id is the checkpoint that the file of merged pages is of, log.base the one that the log's
+ * records come after. The file's is
+ * - below base: left of an earlier checkpoint, not used;
+ * - base: copied, as the copying may have been cut off, and its pages leave the log;
+ * - base + 1: copied, and the log, whose pages it has, begins anew;
+ * - above: the log is an old copy.
+ * The database's mark (found->id) must be what the log has for it. */
 int recover_marked(struct ssl *ssl, const struct found *found)
 {
 	struct walfile *wal = &ssl->walfile;
