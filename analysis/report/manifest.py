@@ -142,9 +142,11 @@ def _unrequested(cell: Cell, manifest: Document) -> list[str]:
     ]
     return [f"mount option {option}: in effect, and not requested" for option in options] + [
         f"{engine.TITLE}'s {name}: in effect {effective[name]!r}, and not requested"
+        if name in effective
+        else f"{engine.TITLE}'s {name} was not read back"
         for name, value in engine.UNASKED.items()
         for effective in databases
-        if word(effective.get(name, value)) != value
+        if name not in effective or word(effective[name]) != value
     ]
 
 

@@ -41,7 +41,8 @@ RECOVERIES: dict[str, bool | None] = {
     **dict.fromkeys(("WAL ahead of the log", "WAL ahead of the log; copied"), False),
 }
 COUNTED = _log_counters.COUNTED
-UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
+# without mmap_size: the log's files have no xFetch, and the pragma returns nothing
+UNASKED = {"locking_mode": "exclusive", "temp_store": "0"}
 
 
 def call_letters(log: str, pages: str) -> dict[str, str]:

@@ -42,6 +42,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("manifest.transactions.insert", 99, "99 transactions in a phase, n is 100"),
     ("manifest.filesystem.mount.options", ["rw", "fsync_mode=nobarrier"], "fsync_mode=nobarrier: in effect"),
     ("manifest.sqlite.pragmas.fullfsync", "1", "SQLite's fullfsync: in effect '1'"),
+    ("manifest.sqlite.pragmas", {}, "SQLite's fullfsync was not read back"),
     ("host.timed_seconds", 1e6, "timed_seconds, 1000000.0 s, are more than wall_seconds"),
     ("host.run_seconds", 0, "s, are more than run_seconds, 0 s"),
 ]
