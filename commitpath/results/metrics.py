@@ -231,7 +231,7 @@ def written(run: Run, metric: str) -> float | None:
     if metric == "checkpoints":
         properties = run.document("manifest")[str(run.cell.engine)].get("properties", {})
         numbers = [int(count) for name, count in properties.items() if name.startswith(CHECKPOINTS)]
-        if not numbers and run.path:
+        if not numbers and run.path and _syncs_at_checkpoints(run):
             numbers = [syncs_of(RESULTS / run.path, "database")]
         return sum(numbers) if numbers else None
     of_engine = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
@@ -239,11 +239,17 @@ def written(run: Run, metric: str) -> float | None:
     return float(sum(size for label, size in sums if (label in of_engine) == (metric == "pages"))) / PAGE
 
 
+def _syncs_at_checkpoints(run: Run) -> bool:
+    """Return whether a run's engine syncs its database at checkpoints, and only then."""
+    engine, cell = str(run.cell.engine), run.cell
+    in_wal = "journal_mode" in engines.unused_axes(engine) or cell.journal_mode == "wal"
+    return "database" in engines.by_name(engine).FILES and in_wal and cell.synchronous != "off"
+
+
 @functools.cache
 def syncs_of(folder: Path, role: str) -> int:
-    """Return the number of syncs of a stored run's files of a role."""
-    table = stored.read(folder).table("syncs", ("file",))
-    return table.filter(pl.col("file").cast(pl.String) == role).height
+    """Return the number of syncs of a stored run's files of a role, in its window."""
+    return stored.read(folder).syncs().filter(pl.col("file").cast(pl.String) == role).height
 
 
 def recovery(run: Run) -> float | None:
