@@ -115,7 +115,7 @@ def _totals(run: Stored) -> dict[str, float]:
     pieces = run.table("pieces", ("label", "bytes")).group_by("label").agg(pl.col("bytes").sum())
     labels = dict(pieces.rows())
     return {
-        "syncs": run.table("syncs").height,
+        "syncs": run.syncs().height,
         "writes": writes.height,
         "flushes": ledger.filter(pl.col("kind") == "flush").height,
         "fua": writes.filter(pl.col("kind") == "write FUA").height,

@@ -9,7 +9,8 @@
 - `write back`: a round of the flusher (`writeback` records), or a filesystem thread that writes metadata
   home, by name.
 - `journal`: a journal thread, or a thread in a checkpoint or a flush, that nobody waited for.
-- `engine job`: a background thread of the engine, by name: a compaction, for example.
+- `engine job`: a background thread of the engine, by name (a compaction, for example), or a journal commit
+  that only such a thread waited for.
 - `another partition`: an empty bio that stands for a flush request of another partition of the disk
   (adapters/partition.py).
 - `unknown`: anything else.
@@ -58,6 +59,11 @@ class BackgroundReasons:
             for start, reason in threads.items()
             if name.startswith(start)
         }
+
+    @property
+    def engine_tids(self) -> Ints:
+        """The engine's background threads."""
+        return ints([thread for thread, reason in self._threads.items() if reason == ENGINE_JOB])
 
     def reasons(self, time: Ints, tid: Ints, by_driver: Bools, in_job: Bools) -> Ints:
         """Return the index in NO_TRANSACTION of each bio.

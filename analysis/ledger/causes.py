@@ -7,7 +7,7 @@
 - Another thread within a checkpoint or a flush (filesystem threads do both for others): the transaction
   with the sync that contains it `waited`; otherwise `behind`, as above.
 - Any other thread, such as the flusher: `behind`, without a transaction. So is every bio of another
-  partition.
+  partition, and what an engine's background thread does, or a commit for its sync alone.
 
 A bio submitted outside the workload's phases has no transaction. background_io.py gives the reason for a
 bio without one; shares.py attributes the pages that it carries.
@@ -19,11 +19,11 @@ import numpy as np
 
 from analysis.adapters import partition
 from analysis.adapters.proberecords import taken
-from analysis.ledger.background_io import ELSEWHERE, BackgroundReasons, Jobs
+from analysis.ledger.background_io import ELSEWHERE, ENGINE_JOB, BackgroundReasons, Jobs
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.timeline import Timeline
 from analysis.schemas.ledger import HOW
-from base.arrays import Ints, inside, ints, pairs, preceding, unique
+from base.arrays import Bools, Ints, inside, ints, pairs, preceding, unique
 
 IN, WAITED, SHARED, BEHIND = range(len(HOW))
 
@@ -66,6 +66,7 @@ class Causes:
         self._line, self._nobody = line, nobody
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])
+        self._of_engine = _waited_by(few, nobody.engine_tids) & ~_waited_by(few, line.tids)
         self._checkpoints, self._flushes = Jobs(few["checkpoint"]), Jobs(few["flush"])
         self._flush_ends = ints(few["flush"]["end_ns"])
         others = (_contained(few[name], line) for name in ("checkpoint", "flush"))
@@ -97,7 +98,8 @@ class Causes:
         cause.transaction[rows] = line.transaction(when, who)
         cause.sync[rows] = line.sync(when, who)
         cause.vfs_call[rows] = line.call(when)
-        other = ~own & ~is_journal
+        # an engine's thread flushes and checkpoints in syncs of its own
+        other = ~own & ~is_journal & ~np.isin(tid, self._nobody.engine_tids)
         flush = np.full(bio.size, -1, np.int64)
         alone = np.flatnonzero(other & (checkpoint < 0))
         flush[alone] = self._flushes.containing(time.take(alone), tid.take(alone))
@@ -108,6 +110,9 @@ class Causes:
             for name in ("transaction", "how", "sync", "vfs_call"):
                 getattr(cause, name)[here] = getattr(served, name).take(job)
             cause.group[here] = np.where(served.groups.counts.take(job) > 1, job + offset, -1)
+        for_engine = np.flatnonzero(np.r_[self._of_engine, False].take(commit))
+        for name in ("transaction", "group"):
+            getattr(cause, name)[for_engine] = -1
         idle = inside(time, *line.working) < 0
         cause.transaction[idle] = -1
         cause.group[idle] = -1
@@ -116,10 +121,17 @@ class Causes:
         cause.nobody[rows] = self._nobody.reasons(
             time.take(rows), tid.take(rows), cause.how.take(rows) != BEHIND, in_job
         )
+        cause.nobody[for_engine] = ENGINE_JOB
         elsewhere = np.flatnonzero(bio["a"] == partition.FOREIGN_SECTOR)
         for name in Cause._fields:
             getattr(cause, name)[elsewhere] = {"nobody": ELSEWHERE, "how": BEHIND}.get(name, -1)
         return cause
+
+
+def _waited_by(few: Few, tids: Ints) -> Bools:
+    """Return which commits one of some threads waited for."""
+    waits = few["commit_wait"]
+    return np.isin(few["commit"]["a"], waits["a"][np.isin(waits["tid"], tids)])
 
 
 def _commits(few: Few, line: Timeline) -> _Served:

@@ -5,8 +5,10 @@ from typing import Any
 import polars as pl
 
 from analysis.ledger.build import Ledger
+from analysis.ledger.timeline import edges
 from analysis.schemas.ledger import TIMES
 from analysis.stats import totals
+from base.arrays import inside, ints, preceding
 
 # Share of the time from which on the CPU model decides a rate.
 DECIDES = 0.5
@@ -15,13 +17,14 @@ DECIDES = 0.5
 def slowest(made: Ledger | None, journal_mode: str | None) -> dict[str, Any] | None:
     """Return the slowest transaction of the watched run: its number, op, and times in us by TIMES.
 
-    checkpoint: whether it ran one of SQLite's WAL. None without a ledger or a transaction.
+    checkpoint: whether it ran one of SQLite's WAL, if known. None without a ledger or a transaction.
     """
     if made is None or made.costs.is_empty():
         return None
     row = made.costs.sort("latency_ns", descending=True, maintain_order=True).row(0, named=True)
     times = {name: row[f"{name}_ns"] / 1000 for name in TIMES if row[f"{name}_ns"] is not None}
-    ran = {} if journal_mode != "wal" else {"checkpoint": row["transaction"] in _checkpoints(made)}
+    found = _checkpoints(made) if journal_mode == "wal" else None
+    ran = {} if found is None else {"checkpoint": row["transaction"] in found["transaction"].to_list()}
     return {
         "transaction": row["transaction"],
         "op": row["op"],
@@ -32,14 +35,27 @@ def slowest(made: Ledger | None, journal_mode: str | None) -> dict[str, Any] | N
 
 
 def checkpoints(made: Ledger | None, journal_mode: str | None) -> int | None:
-    """Return how many transactions ran a checkpoint of SQLite's WAL; None in other modes and if unknown."""
-    return len(_checkpoints(made)) if made and journal_mode == "wal" else None
+    """Count the checkpoints of SQLite's WAL before the close; None in other modes and if unknown."""
+    found = _checkpoints(made) if made and journal_mode == "wal" else None
+    return None if found is None else found.height
 
 
-def _checkpoints(made: Ledger) -> set[int]:
-    """Return the transactions that ran a checkpoint of a WAL: nothing else syncs the database."""
-    of_database = made.syncs.filter(pl.col("file").cast(pl.String) == "database")
-    return set(of_database["transaction"].drop_nulls())
+def _checkpoints(made: Ledger) -> pl.DataFrame | None:
+    """Return the checkpoints of a WAL in the phases of transactions, each with its transaction.
+
+    Null: between transactions, as the driver requests some. Nothing else writes the database. Without a log
+    of calls, nothing else syncs it; if nothing does, the result is None, as synchronous=off syncs nothing.
+    """
+    working = made.given.phases.filter(pl.col("transactions") > 0)
+    calls = made.vfs.filter(pl.col("op") == "write") if made.given.calls else made.syncs
+    calls = calls.filter(pl.col("file").cast(pl.String) == "database")
+    begin = ints(calls["begin_ns"])
+    # a checkpoint has many writes
+    calls = calls.with_columns(after=preceding(ints(made.given.transactions["begin_ns"]), begin))
+    calls = calls.filter(pl.Series(inside(begin, *edges(working)) >= 0, dtype=pl.Boolean))
+    if made.given.calls:
+        return calls.unique(["database", "transaction", "after"])
+    return None if calls.is_empty() else calls
 
 
 def lines(summary: dict[str, Any]) -> list[str]:

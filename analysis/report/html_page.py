@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -105,13 +106,20 @@ def render(
         axes={key: axes[key] for key in order},
         profiles=run.cell.profiles,
         operations=list(tables.operations.iter_rows(named=True)),
-        phases=list(tables.phases.iter_rows(named=True)),
+        phases=phase_rows(run, tables),
         flags=list(tables.flags.head(20).iter_rows(named=True)),
         block_columns=BLOCK_COLUMNS,
         device_time=device_time(run.board.device_time),
         lasts=(flash := terminal.lasts(summary.get("flash") or {})) and flash[0].upper() + flash[1:],
         when=_when(manifest["clock"].get("realtime_ns")),
     )
+
+
+def phase_rows(run: Run, tables: Tables) -> list[dict[str, Any]]:
+    """Return the phases with the observed run's counts, and the durations that the rates are of."""
+    timed = run.timing.phases.select("phase", duration_ns=pl.col("end_ns") - pl.col("begin_ns"))
+    counts = tables.phases.drop("duration_ns")
+    return counts.join(timed, on="phase", how="left", maintain_order="left").to_dicts()
 
 
 def environment(*folders: Path) -> Environment:

@@ -59,6 +59,17 @@ class Stored:
         remedy = "a run with all of them: `make experiment` with its settings, and without PROBES"
         return FileError(self.folder, "", f"no command of this run has a known cause: {why}", remedy)
 
+    def window(self) -> tuple[int, int]:
+        """Return begin and end of the window (ns), from manifest.json. Raises FileError."""
+        derived.check(self.folder, "manifest.json")
+        edges = read_json(self.folder / "manifest.json")["window"]
+        return edges["begin_ns"], edges["end_ns"]
+
+    def syncs(self) -> pl.DataFrame:
+        """Return the syncs of the window; the table has earlier ones, too. Raises FileError."""
+        table = self.table("syncs", ("begin_ns", "file"))
+        return table.filter(pl.col("begin_ns").is_between(*self.window(), closed="left"))
+
     @property
     def rejected(self) -> list[str]:
         """The reasons for which the run was rejected; empty if it was accepted."""

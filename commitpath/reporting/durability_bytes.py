@@ -11,6 +11,7 @@ from commitpath.cells.axes import axes
 from commitpath.database.select import Run
 from commitpath.reporting.choice import CUTS
 from commitpath.reporting.durability_rows import KEY, MEASURED, Found, Row, cuts, name_of, place_of, took
+from commitpath.results import metrics
 from commitpath.results.marks import MARKED, footnotes, joined, made_otherwise, transactions
 from commitpath.results.query import Results
 
@@ -90,7 +91,7 @@ def measured(found: Found, results: Results) -> Costs:
             unmeasured.append((row.settings, why))
             continue
         place, kib = place_of(row.settings), watched.summary["block"]["bytes_written"] / 1024
-        ms = 1000 / watched.summary["tps"]["all"]
+        ms = metrics.number(watched, "tx_latency", "all")
         name = name_of(row.settings, every)
         costs.append(Cost(place, name, kib / transactions(watched), ms, row, watched))
         runs += [watched, *row.runs]

@@ -10,7 +10,7 @@ import functools
 import math
 import re
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,15 +107,19 @@ def check_op(op: str) -> str:
 
 def rate(run: Run, op: str) -> float | None:
     """Return transactions per second, of a mix too."""
-    tps = run.summary["tps"]
+    return _of_rates(run, run.summary["tps"], op)
+
+
+def _of_rates(run: Run, rates: Mapping[str, float | None], op: str) -> float | None:
+    """Return the rate of an operation, or of a mix of operations that have their own phases."""
     if ":" not in op:
-        return None if tps.get(op) is None else float(tps[op])
+        return None if (own := rates.get(op)) is None else float(own)
     weights = [int(weight) for weight in op.split(":")]
-    rates = [float(tps[kind] or 0) for kind in operations.kinds() if kind in tps]
-    # an operation without a rate took no time
-    if len(weights) != len(rates) or not all(rates):
+    each = [float(rates[kind] or 0) for kind in operations.kinds() if kind in rates]
+    # an operation without a rate took no time; those of a mixed phase have parts of one rate
+    if len(weights) != len(each) or not all(each) or run.summary.get("mixed"):
         return None
-    return sum(weights) / sum(weight / each for weight, each in zip(weights, rates, strict=True))
+    return sum(weights) / sum(weight / own for weight, own in zip(weights, each, strict=True))
 
 
 def operations_rate(run: Run, op: str) -> float | None:
@@ -132,8 +136,15 @@ def operations_rate(run: Run, op: str) -> float | None:
 
 
 def mean_latency(run: Run, op: str) -> float | None:
-    """Return ms per transaction; for all over the timed region, which ends with the last checkpoint."""
-    tps = rate(run, op)
+    """Return ms per transaction; for all over the timed region, which ends with the last checkpoint.
+
+    With PACE the time between transactions, and the close, are left out. None for an operation of a mixed
+    phase without PACE: its rate is over the time of the others, too.
+    """
+    paced = run.summary.get("pace")
+    if not paced and op in run.summary.get("mixed", ()):
+        return None
+    tps = _of_rates(run, paced["busy_tps"] if paced else run.summary["tps"], op)
     return 1000 / tps if tps else None
 
 
@@ -231,7 +242,7 @@ def written(run: Run, metric: str) -> float | None:
     if metric == "checkpoints":
         properties = run.document("manifest")[str(run.cell.engine)].get("properties", {})
         numbers = [int(count) for name, count in properties.items() if name.startswith(CHECKPOINTS)]
-        if not numbers and run.path:
+        if not numbers and run.path and _syncs_at_checkpoints(run):
             numbers = [syncs_of(RESULTS / run.path, "database")]
         return sum(numbers) if numbers else None
     of_engine = {label for label, _ in engines.by_name(str(run.cell.engine)).FILES.values()} - {"other"}
@@ -239,11 +250,17 @@ def written(run: Run, metric: str) -> float | None:
     return float(sum(size for label, size in sums if (label in of_engine) == (metric == "pages"))) / PAGE
 
 
+def _syncs_at_checkpoints(run: Run) -> bool:
+    """Return whether a run's engine syncs its database at checkpoints, and only then."""
+    engine, cell = str(run.cell.engine), run.cell
+    in_wal = "journal_mode" in engines.unused_axes(engine) or cell.journal_mode == "wal"
+    return "database" in engines.by_name(engine).FILES and in_wal and cell.synchronous != "off"
+
+
 @functools.cache
 def syncs_of(folder: Path, role: str) -> int:
-    """Return the number of syncs of a stored run's files of a role."""
-    table = stored.read(folder).table("syncs", ("file",))
-    return table.filter(pl.col("file").cast(pl.String) == role).height
+    """Return the number of syncs of a stored run's files of a role, in its window."""
+    return stored.read(folder).syncs().filter(pl.col("file").cast(pl.String) == role).height
 
 
 def recovery(run: Run) -> float | None:

@@ -25,7 +25,7 @@ from commitpath.database import row_checks, select, store, sync
 from commitpath.database.select import Run
 from commitpath.results import metrics
 from commitpath.results.distinct_runs import samples
-from commitpath.results.marks import transactions
+from commitpath.results.marks import transactions, transactions_by_op
 from model import engines
 from model.cell import SAMPLED, Cell, sample
 
@@ -75,12 +75,17 @@ class Found:
         return Number(statistics.median(values), min(values), max(values), spread.interval(values, taken))
 
     def transactions(self, op: str) -> int | None:
-        """Return the number of transactions of an operation in the newest run; None without a run."""
+        """Return the number of transactions of an operation in the newest run; None without a run.
+
+        None also for an operation of a mixed phase if the run's files are not here.
+        """
         if not self.runs:
             return None
         newest = self.runs[-1]
-        by_op = op != metrics.WHOLE and op in newest.summary["tps"]
-        return int(newest.cell.n) if by_op else transactions(newest)
+        if op == metrics.WHOLE or op not in newest.summary["tps"]:
+            return transactions(newest)
+        counts = transactions_by_op(newest)
+        return None if counts is None else counts.get(op)
 
 
 @dataclass(frozen=True)

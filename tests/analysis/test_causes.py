@@ -160,6 +160,27 @@ def engine_thread(trace: Trace) -> None:
     write(trace, 15, 400, [(FILE, 12, 0, 1)], 61)
 
 
+def flush_of_an_engine_thread(trace: Trace) -> None:
+    """In its own sync, while a transaction runs."""
+    trace.add("comm", 0, n=61, words=("engine", ""))
+    trace.add("flush", 110, 140, tid=61)
+    trace.bio(112, 0, [], WRITE | PREFLUSH, 61, sectors=0)
+    trace.flush(112, 113, 130)
+
+
+def flush_of_an_engine_thread_in_a_sync(trace: Trace) -> None:
+    """The driver syncs meanwhile, which ends later."""
+    flush_of_an_engine_thread(trace)
+    trace.add("sync", 105, 150, words=(12,), flags=1 << 4)
+
+
+def commit_for_an_engine_thread(trace: Trace) -> None:
+    trace.add("comm", 0, n=61, words=("engine", ""))
+    trace.add("commit_wait", 110, 145, words=(7,), tid=61)
+    write(trace, 115, 1000, [(NONE, 0, 0, 1)], JBD2)
+    trace.add("commit", 111, 140, words=(7, 1000, 2000), tid=JBD2, n=1)
+
+
 REASONS: list[tuple[Callable[[Trace], None], str]] = [
     (at_the_close, "close"),
     (waited_for_at_the_close, "close"),
@@ -171,6 +192,9 @@ REASONS: list[tuple[Callable[[Trace], None], str]] = [
     (by_the_flusher_without_a_device, "write back"),
     (a_commit_for_nobody, "journal"),
     (engine_thread, "engine job"),
+    (flush_of_an_engine_thread, "engine job"),
+    (flush_of_an_engine_thread_in_a_sync, "engine job"),
+    (commit_for_an_engine_thread, "engine job"),
     (by_nobody, "unknown"),
 ]
 
@@ -182,7 +206,16 @@ def test_each_reason_is_recognised(cause: Callable[[Trace], None], reason: str) 
     cause(trace)
     made = build.build(trace.input(CLOSE))
     assert rows(made.ledger, "transaction", "no_transaction") == [(None, reason)]
-    assert sums.no_transaction(made)["by"][reason] == 4096
+    assert sums.no_transaction(made)["by"][reason] == made.pieces["bytes"].sum()
+
+
+def test_a_commit_that_the_driver_waits_for_too_is_its_transactions() -> None:
+    trace = Trace()
+    trace.transaction("insert", 100, 200)
+    commit_for_an_engine_thread(trace)
+    trace.add("commit_wait", 112, 150, words=(7,))
+    made = build.build(trace.input(CLOSE))
+    assert rows(made.ledger, "transaction", "how", "no_transaction") == [(0, "waited", None)]
 
 
 def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:

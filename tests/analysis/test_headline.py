@@ -1,12 +1,16 @@
 """What stands above a run's numbers: its limits, the rate of operations, the slowest transaction."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analysis.report import headline
+from analysis.run import Run
 
 
 @pytest.fixture
@@ -49,3 +53,31 @@ def test_transactions_of_several_operations_have_the_operations_rate(summary: di
     }
     (line,) = headline.operations(several)
     assert line == "4 operations per transaction: 20.0 operations per second, 1.00 KiB written for each"
+
+
+@pytest.mark.parametrize(
+    ("sample", "number", "in_transactions"), [("sample-checkpoints", 5, 5), ("sample-databases", 36, 0)]
+)
+def test_checkpoints_are_counted_within_and_between_transactions(
+    sample: str, number: int, in_transactions: int, built_run: Callable[[str], Run]
+) -> None:
+    """CHECKPOINT_EVERY=7 of three databases: 12 times between transactions. That of the close is left out."""
+    made = built_run(sample).ledger
+    assert made is not None
+    assert headline.checkpoints(made, "wal") == number
+    assert headline.checkpoints(made, "delete") is None
+    slow = headline.slowest(made, "wal")
+    assert slow is not None and slow["checkpoint"] is (in_transactions > 0)
+
+
+def test_a_checkpoint_that_syncs_nothing_is_one(built_run: Callable[[str], Run]) -> None:
+    """synchronous=off; without a log of calls it is unknown whether there were any."""
+    made = built_run("sample-checkpoints").ledger
+    assert made is not None
+    unlogged = replace(made, given=replace(made.given, calls=False))
+    assert headline.checkpoints(unlogged, "wal") == 5
+    unsynced = {"syncs": made.syncs.filter(pl.col("file").cast(pl.String) != "database")}
+    assert headline.checkpoints(replace(made, **unsynced), "wal") == 5
+    assert headline.checkpoints(replace(unlogged, **unsynced), "wal") is None
+    slow = headline.slowest(replace(unlogged, **unsynced), "wal")
+    assert slow is not None and "checkpoint" not in slow

@@ -1,13 +1,16 @@
 """The interval of what watching cost, where a twin is another run."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
+import pytest
 
+from analysis.report import html_page
 from analysis.run import Run
-from analysis.stats import overhead
+from analysis.stats import overhead, report_tables
 
 
 def ran(latencies: np.ndarray) -> Any:
@@ -47,3 +50,15 @@ def test_the_cost_lies_in_its_interval() -> None:
     assert set(limits) == {"insert", "all"}
     for op, ends in limits.items():
         assert ends and ends[0] < cast(float, cost[op]) < ends[1]
+
+
+def test_a_phase_of_the_report_lasted_as_its_rate_says(built_run: Callable[[str], Run]) -> None:
+    """Both are of the baseline run; the table of phases has the watched run's times."""
+    run = built_run("sample-checkpoints")
+    assert run.twin is not None
+    tables = report_tables.build(run)
+    lasted = {row["phase"]: row["duration_ns"] for row in html_page.phase_rows(run, tables)}
+    for op, number, tps in tables.operations.select("op", "transactions", "tps").iter_rows():
+        assert lasted[op] == pytest.approx(number * 1e9 / tps)
+    watched = dict(tables.phases.select("phase", "duration_ns").iter_rows())
+    assert lasted.keys() == watched.keys() and lasted["close"] != watched["close"]

@@ -52,7 +52,11 @@ def make(
             rows["pieces"].append(piece | {"moved": False})
     rows["shares"] = [{"command": 6, "transaction": t, "share": 0.5} for t in (0, 1)]
     rows["vfs"] = [_timed(1_000_050, 1_310_000, call=0, op="sync", file="wal", transaction=0)]
-    rows["syncs"] = [_timed(1_000_080, 1_300_500, sync=0, file="wal", name="<b>.db-wal", transaction=0)]
+    # the first is of before the window
+    rows["syncs"] = [
+        _timed(900_000, 950_000, sync=0, file="wal", name="<b>.db-wal"),
+        _timed(1_000_080, 1_300_500, sync=1, file="wal", name="<b>.db-wal", transaction=0),
+    ]
     rows["commits"] = [_timed(1_055_000, 1_300_100, commit=41, blocks=4, sync_commit=1)]
     rows["costs"] = costs or [cost(0, "insert", bytes=28672.0), cost(1, "insert", latency_ns=60_000)]
     (folder / "tables").mkdir(parents=True)
@@ -86,6 +90,8 @@ def make(
         "virtual_seconds": 0.002,
     }
     (folder / "summary.json").write_text(json.dumps(told | summary))
+    window = {"begin_ns": 1_000_000, "end_ns": 4_000_000}
+    (folder / "manifest.json").write_text(json.dumps({"window": window}))
     derived.write(folder)
     return folder
 

@@ -132,10 +132,17 @@ def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = run(cell, 100, ledger={"bytes": {**written, "rollback journal": 0}})
     assert (number(watched, "pages", "all"), number(watched, "os_pages", "all")) == (5, 4)
     syncs = pl.DataFrame({"file": ["database", "wal", "statements", "database"]})
-    monkeypatch.setattr(
-        metrics.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: syncs)
-    )
+    monkeypatch.setattr(metrics.stored, "read", lambda folder: SimpleNamespace(syncs=lambda: syncs))
     assert number(watched, "checkpoints", "all") == 2
+    # in other modes and with synchronous=off its syncs are not those of checkpoints
+    for settings, known in (
+        ({"MODE": "wal"}, True),
+        ({"MODE": "delete"}, False),
+        ({"MODE": "wal", "SYNC": "off"}, False),
+        ({"ENGINE": "leveldb"}, False),
+    ):
+        other = run(make_cell(settings), 100, ledger={"bytes": {}})
+        assert metrics.value(other, "checkpoints", "all") == (2 if known else None)
     # an engine syncs the database for other ends, too: its own count is taken where it has one
     manifest = json.loads(str(watched._documents["manifest"]))
     manifest["ssl"]["properties"] = {
