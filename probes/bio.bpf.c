@@ -117,6 +117,7 @@ static struct walk {
 	struct place last;
 	__u64 vector, page, head;
 	__u32 bytes, pages, runs; /* left; of the vector left; begun */
+	__u32 done;		  /* of the first vector, by a bio that this one was split from */
 	/* by kprobe: places of the bio's record and of its last run's, or NONE */
 	__u32 bio, run, tid;
 } walks[CPUS];
@@ -136,8 +137,11 @@ static __always_inline int take_page(struct walk *walk, const struct record *bio
 		if (!walk->bytes)
 			return 0;
 		__u64 extent = PAIR(struct bio_vec, vector, bv_len, bv_offset);
-		__u64 offset = extent >> 32, first = offset >> PAGE_SHIFT;
-		__u32 length = (__u32)extent < walk->bytes ? (__u32)extent : walk->bytes;
+		__u64 offset = (extent >> 32) + walk->done, first = offset >> PAGE_SHIFT;
+		__u32 length = (__u32)extent - walk->done;
+		if (length > walk->bytes)
+			length = walk->bytes;
+		walk->done = 0;
 		__u64 end = offset + length + PAGE_SIZE - 1;
 		walk->pages = (end >> PAGE_SHIFT) - first;
 		walk->page = WORD(struct bio_vec, vector, bv_page) +
@@ -187,7 +191,10 @@ static __always_inline __u32 emit_pages(const struct record *record, __u32 where
 	struct walk *walk = own_walk();
 	struct record *run = NULL;
 
-	walk->vector = (__u64)bio->bi_io_vec;
+	/* the rest of a bio that was split begins within its vectors */
+	walk->vector = (__u64)bio->bi_io_vec +
+		       (__u64)bio->bi_iter.bi_idx * bpf_core_type_size(struct bio_vec);
+	walk->done = bio->bi_iter.bi_bvec_done;
 	/* a copy of a bio has its vectors, but not their number */
 	walk->bytes = record->n << 9;
 	walk->pages = 0;
@@ -236,7 +243,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		__u64 vector = (__u64)bio->bi_io_vec;
 
 		/* most of a filesystem's are of one page */
-		if (size == PAGE_SIZE &&
+		if (size == PAGE_SIZE && !bio->bi_iter.bi_idx &&
 		    PAIR(struct bio_vec, vector, bv_len, bv_offset) == PAGE_SIZE) {
 			__u64 head;
 			__u32 first;

@@ -12,7 +12,7 @@
  * and flush.
  *
  * f2fs_fsync_node_pages (entry, the first of a sync) to f2fs_wait_on_node_pages_writeback
- * (return): a `node_wait` record.
+ * (return): a `node_wait` record. An atomic write's commit calls only the former: no record.
  */
 #include "sync.h"
 
@@ -58,7 +58,12 @@ int AT_ENTRY(nodes_begin, void *sbi, struct inode *inode)
 {
 	struct task_struct *task = current();
 	struct wait *wait = OF(waits, task);
-	if (wait->begun.ns && wait->inode == GET(inode, i_ino))
+	struct begun *sync = OF(syncs, task);
+	__u32 tid = task->pid;
+	if (!sync->ns || sync->tid != tid)
+		return 0;
+	/* again in the same sync */
+	if (wait->begun.tid == tid && wait->begun.ns > sync->ns)
 		return 0;
 	begin(&wait->begun, task);
 	wait->inode = GET(inode, i_ino);

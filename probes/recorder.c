@@ -257,6 +257,24 @@ static void attach(struct bpf_object *object)
 	}
 }
 
+/*
+ * Return how often the kernel skipped a program because it was already running on that CPU, as when
+ * a thread was preempted in it. Linux 6.1 counts none of a kprobe's.
+ */
+static __u64 skipped_runs(const struct bpf_object *object)
+{
+	struct bpf_program *program = NULL;
+	__u64 sum = 0;
+	while ((program = bpf_object__prev_program(object, program))) {
+		struct bpf_prog_info info = {0};
+		__u32 size = sizeof(info);
+		if (bpf_prog_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			fail("%s: no count of skipped runs: %s", bpf_program__name(program), why());
+		sum += info.recursion_misses;
+	}
+	return sum;
+}
+
 static void detach(void)
 {
 	while (recorder.links_count)
@@ -361,7 +379,7 @@ int main(int count, char **arguments)
 	struct record detached = {.type = RECORD_DETACHED};
 	detached.begin_ns = detached.end_ns = now();
 	detach();
-	__u64 missed = remove_kprobes();
+	__u64 missed = remove_kprobes() + skipped_runs(probes);
 	drain();
 	detached.n = (__u32)(recorder.ring->next - drained());
 	detached.a = recorder.ring->updates + missed;

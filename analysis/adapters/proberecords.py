@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from base.errors import FileError
+from model.block_operations import OP, PASSTHROUGH
 
 HEADER = np.dtype([("magic", "S8"), ("record_size", "<u4"), ("version", "<u4"), ("reserved", "V48")])
 RECORD = np.dtype(
@@ -131,10 +132,16 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
                 wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
                 _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
             parts = split(rows)
-            if _spoiled(rows, parts):
-                _refuse(path, base, rows)
             at = np.flatnonzero(kind <= TYPES["detached"])
             edges += zip((base + at * RECORD.itemsize).tolist(), kind[at].tolist(), strict=True)
+            if _spoiled(rows, parts):
+                if not (passed := _passthrough(rows)).any():
+                    _refuse(path, base, rows)
+                ours = taken(rows, ~passed)
+                parts = split(ours)
+                if ours.size and _spoiled(ours, parts):
+                    _refuse(path, base, rows)
+                rows = ours
             yield rows, parts
     _check_edges(path, edges, size)
 
@@ -164,11 +171,23 @@ def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
     )
 
 
+def _passthrough(rows: np.ndarray) -> np.ndarray:
+    """Return which records are commands that bypass the block layer's operations, such as SMART's.
+
+    They have no place: their sector is -1. No filesystem issues them, and the kernel does not count them.
+    """
+    is_block = rows["type"] == TYPES["block"]
+    passed: np.ndarray = is_block & np.isin(rows["b"] & OP, PASSTHROUGH) & (rows["a"] == 2**64 - 1)
+    return passed
+
+
 def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
     """Raise FileError at the first of `rows`, which begin at byte `base`, that is spoiled."""
-    names = ["", *TYPES]
+    names, passed = ["", *TYPES], _passthrough(rows)
     for row, kind in enumerate(rows["type"].tolist()):
         name = names[kind]
+        if passed[row]:
+            continue
         if rows["begin_ns"][row] > rows["end_ns"][row]:
             _fail(path, base, rows, row, "begin_ns", "no more than end_ns")
         for field, most in {"end_ns": _LATEST_NS, **LIMITS.get(name, {})}.items():

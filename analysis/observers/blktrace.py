@@ -57,13 +57,21 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
         return {kind: int(found[(kinds == kind).to_numpy()].sum()) for kind in events.BLOCK_KINDS}
 
     of = {action: number[place] for place, action in enumerate(_COUNTED)}
+    size_of = {action: sectors[place] for place, action in enumerate(_COUNTED)}
+    if of[blk.REQUEUE].any():
+        returned = _never_issued(folder, partition, begin, end)
+        code = codes(returned["action"], returned["bytes"])
+        np.subtract.at(of[blk.REQUEUE], code, 1)
+        np.subtract.at(size_of[blk.REQUEUE], code, returned["bytes"] >> 9)
     issued, back, done = of[blk.ISSUE], of[blk.REQUEUE], of[blk.COMPLETE][~is_answer]
+    sent = size_of[blk.ISSUE] - size_of[blk.REQUEUE]
     unfinished = int((issued - back).sum() - done.sum())
-    if unfinished or partition:
+    # a command that completed in parts has several completions, which may hide a missing one
+    if unfinished or sent.sum() != size_of[blk.COMPLETE].sum() or partition:
         unfinished = _never_completed(read(folder, partition), begin, end, partition)
     return Witness(
         commands=by_kind(issued - back),
-        sectors=by_kind(sectors[_PLACE[blk.ISSUE]] - sectors[_PLACE[blk.REQUEUE]]),
+        sectors=by_kind(sent),
         empty_flushes=int(of[blk.QUEUE][queued_flush].sum()),
         unfinished=unfinished,
         failed=failed,
@@ -71,6 +79,14 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
         read=lambda: read(folder, partition),
         queued=lambda: queued(folder, begin, end, partition),
     )
+
+
+def _never_issued(folder: Path, partition: Partition | None, begin: int, end: int) -> np.ndarray:
+    """Return the requeues in [begin, end) of commands that were not issued, as a busy driver returns them."""
+    records, _ = _load(folder, partition)
+    records = records[np.argsort(records["time"], kind="stable")]
+    returned: np.ndarray = records[pair(records).returned]
+    return returned[(returned["time"] >= begin) & (returned["time"] < end)]
 
 
 def _never_completed(commands: pl.DataFrame, begin: int, end: int, partition: Partition | None) -> int:
@@ -86,7 +102,7 @@ def _never_completed(commands: pl.DataFrame, begin: int, end: int, partition: Pa
 def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the rows of the records that are counted."""
     action, time = np.ascontiguousarray(records["action"]), records["time"]
-    counted = _IS_COUNTED.take(action & blk.ACTION) & (action & blk.NOTIFY == 0)
+    counted = _IS_COUNTED.take(action & blk.ACTION) & (action & (blk.NOTIFY | blk.PASSTHROUGH) == 0)
     return np.flatnonzero(counted & (time >= begin) & (time < end))
 
 
@@ -115,10 +131,15 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
     command never completed.
     """
+    return commands(*_load(folder, partition))
+
+
+def _load(folder: Path, partition: Partition | None) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the records of all CPU files of which commands are made, and process names by number."""
     loaded = [blk.read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, comms in loaded for pid, name in comms.items()}
     records = np.concatenate([records for records, _ in loaded])
-    return commands(partition.assign_traced(records) if partition else records, names)
+    return partition.assign_traced(records) if partition else records, names
 
 
 def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
@@ -154,7 +175,8 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
 
 
 def _wanted(action: np.ndarray) -> np.ndarray:
-    return np.asarray(_IS_COUNTED[action & blk.ACTION] & (action & blk.ACTION != blk.QUEUE))
+    bare = action & blk.ACTION
+    return np.asarray(_IS_COUNTED[bare] & (bare != blk.QUEUE) & (action & blk.PASSTHROUGH == 0))
 
 
 def read_summary(path: Path) -> tuple[int, int]:

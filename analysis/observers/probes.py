@@ -32,7 +32,7 @@ class Losses:
     """The losses that the recorder reports."""
 
     records: int  # the ring was full
-    # two threads had one place, a table was full, or a kprobe missed a call or its return
+    # two threads had one place, a table was full, or a probe missed a call or its return
     updates: int
 
 
@@ -90,7 +90,7 @@ def _seen(given: Given) -> Seen:
     result, lost = read(path, given.checkpoint_reasons, given.partition)
     reasons = {
         "their ring was full": lost.records,
-        "their begin was not kept, or a kprobe missed them": lost.updates,
+        "their begin was not kept, or a probe missed them": lost.updates,
     }
     losses = [f"the probes lost {number} events: {reason}" for reason, number in reasons.items() if number]
     return Seen(events=result, lost=lost.records + lost.updates, losses=losses)

@@ -22,6 +22,8 @@ elif grep -q '\[confidentiality\]' /sys/kernel/security/lockdown 2> /dev/null; t
   say probes 'counters only: the kernel is locked down'
 elif ! grep -q -w tracefs /proc/filesystems; then
   say probes 'counters only: the kernel has no tracefs'
+elif [ "$(getconf PAGESIZE)" != 4096 ]; then
+  say probes "counters only: the kernel's pages have $(getconf PAGESIZE) bytes, not 4096"
 else
   say probes "possible: the kernel has BTF ($(stat -c %s $btf) bytes)"
 fi

@@ -6,6 +6,10 @@ clock=/sys/module/probes/parameters/clock
 check() {
   [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF): PROBES=none times a cell, and records what the device counted"
   [ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
+  # probes/bio.bpf.c
+  needs_program getconf
+  page=$(getconf PAGESIZE)
+  [ "$page" = 4096 ] || lack "the kernel's pages have $page bytes, and the probes need 4096: PROBES=none times a cell; a Raspberry Pi 5 has such a kernel, kernel=kernel8.img in config.txt"
 }
 
 start() {

@@ -98,6 +98,48 @@ def test_a_command_without_its_completion_is_counted(tmp_path: Path) -> None:
     assert blktrace.count(tmp_path, 3, 9, shared).unfinished == 1
 
 
+def test_the_parts_of_one_command_do_not_hide_the_completion_that_another_lacks(tmp_path: Path) -> None:
+    issue, complete = blkrecords.WRITE | blkrecords.ISSUE, blkrecords.WRITE | blkrecords.COMPLETE
+    places = [(1, issue, 8, 4096), (2, issue, 64, 4096), (3, complete, 8, 1024), (4, complete, 10, 3072)]
+    made = [synthetic.record(time, action, sector=place, size=size) for time, action, place, size in places]
+    write(tmp_path / "sda.blktrace.0", *made)
+    assert blktrace.count(tmp_path, 0, 9).unfinished == 1
+
+
+def test_a_command_that_a_busy_driver_returned_before_its_issue(tmp_path: Path) -> None:
+    """As SD cards' does: such a requeue takes back no issue. One after an issue does."""
+    actions = (
+        blkrecords.REQUEUE,
+        blkrecords.ISSUE,
+        blkrecords.REQUEUE,
+        blkrecords.ISSUE,
+        blkrecords.COMPLETE,
+    )
+    made = [
+        synthetic.record(time, blkrecords.WRITE | action, sector=8, size=4096)
+        for time, action in enumerate(actions)
+    ]
+    write(tmp_path / "sda.blktrace.0", *made)
+    found = blktrace.count(tmp_path, 0, 9)
+    assert counts.counted(found)["writes"] == 1 and counts.counted(found)["bytes_written"] == 4096
+    assert found.unfinished == 0
+
+
+def test_passthrough_is_not_counted(tmp_path: Path) -> None:
+    """As of smartctl: the kernel's counters leave it out."""
+    passed = blkrecords.PASSTHROUGH
+    made = [
+        synthetic.record(1, passed | blkrecords.ISSUE, size=512),
+        synthetic.record(2, blkrecords.WRITE | blkrecords.ISSUE, sector=8, size=4096),
+        synthetic.record(3, passed | blkrecords.COMPLETE),
+        synthetic.record(4, blkrecords.WRITE | blkrecords.COMPLETE, sector=8, size=4096),
+    ]
+    write(tmp_path / "sda.blktrace.0", *made)
+    found = blktrace.count(tmp_path, 0, 9)
+    assert counts.counted(found)["reads"] == 0 and counts.counted(found)["writes"] == 1
+    assert found.unfinished == 0 and blktrace.read(tmp_path).height == 1
+
+
 def test_summary_counts_48_bytes_as_an_event() -> None:
     folder = HERE / "blktrace-f2fs"
     assert blktrace.read_summary(folder / "blktrace.out") == (blktrace.events_by_size(folder), 0)

@@ -243,7 +243,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "begins not kept": (
         probe(lambda rows: rows["a"].__setitem__(-1, 3)),
-        "probes lost 3 events: their begin was not kept, or a kprobe missed them",
+        "probes lost 3 events: their begin was not kept, or a probe missed them",
     ),
     "attached late": (probe(at(0, 99_999_999_999)), "attached after the window's begin"),
     "detached early": (probe(at(-1, 10_000_000_001)), "detached before the window's end"),

@@ -127,3 +127,14 @@ def test_bad_input_is_one_line(data: bytes, says: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=re.escape(f"{path}: {says}")) as error:
         probes.read(path)
     assert "\n" not in str(error.value)
+
+
+def test_passthrough_has_no_place_and_is_left_out(tmp_path: Path) -> None:
+    """As a card reader's test for a medium, on any disk of the board."""
+    passed = probe_record("block", 11, 14, n=0, a=2**64 - 1, b=34)
+    kept = probe_record("block", 12, 15, n=8, a=64, b=1)
+    found, _ = probes.read(write(tmp_path / "probes.bin", passed, kept))
+    assert found.filter(found["event"] == "block")["sector"].to_list() == [64]
+    # nothing else has no place
+    with pytest.raises(FileError, match=r"a is 18446744073709551615"):
+        probes.read(write(tmp_path / "probes.bin", passed, probe_record("block", 12, 15, a=2**64 - 1, b=1)))

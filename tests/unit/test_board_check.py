@@ -95,6 +95,31 @@ def test_a_board_of_another_architecture(tmp_path: Path) -> None:
     assert said.startswith("check-board: it is x86_64; a board is arm64 (aarch64); not root: ")
 
 
+def test_a_board_with_pages_of_16_kib(tmp_path: Path) -> None:
+    """As a Raspberry Pi 5: what lacks for the probes is known before the board is used."""
+    (tmp_path / "getconf").write_text("#!/bin/sh\necho 16384\n")
+    (tmp_path / "getconf").chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", ". board/needs.sh && . observers/probes.sh && check"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        cwd=ansible.PLAYBOOKS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    line = "the kernel's pages have 16384 bytes, and the probes need 4096: PROBES=none times a cell"
+    assert line in done.stderr
+    looked = subprocess.run(
+        ["sh", "board/look.sh", "/dev/null"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        cwd=ansible.PLAYBOOKS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "probes: counters only" in looked.stdout
+
+
 def unpacked(script: Path, *words: str, **environment: str) -> list[str]:
     """What a payload says."""
     command = ["sh", str(script), *words]

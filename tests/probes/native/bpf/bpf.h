@@ -1,0 +1,2 @@
+/* In place of libbpf's header. */
+#include <bpf/libbpf.h>
