@@ -55,7 +55,8 @@ def inventory() -> dict[str, dict[str, Any]]:
     """Return boards and their variables from all files of playbooks/inventory, with the common ones."""
     hosts: dict[str, dict[str, Any]] = {}
     every: dict[str, Any] = {}
-    for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
+    # Ansible reads both, and would merge them
+    for path in sorted((PLAYBOOKS / "inventory").glob("*.y*ml")):
         try:
             group = load_yaml(path)["boards"]
             entries, common = dict(group["hosts"].items()), group.get("vars") or {}
@@ -90,9 +91,10 @@ def board(name: str) -> dict[str, Any]:
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
-    if unknown := sorted({key for key in map(str, entry) if key.startswith("board_")} - {*OWN}):
+    if unknown := sorted({key for key in map(str, entry) if not key.startswith("ansible_")} - {*OWN}):
         raise BadInputError(
-            f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)}"
+            f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)} and "
+            "Ansible's, which begin with ansible_"
         )
     device = entry["board_device"]
     if not isinstance(device, str) or not DEVICE.fullmatch(device):

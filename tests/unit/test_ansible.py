@@ -52,9 +52,9 @@ def test_a_board_that_is_no_mapping_is_named(inventory: Path) -> None:
 
 def test_a_board_is_in_one_file(inventory: Path) -> None:
     """Ansible would merge both: whose device is used would depend on the files' names."""
-    for file in ("a", "b"):
-        (inventory / f"{file}.yml").write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
-    with pytest.raises(BadInputError, match=r"b\.yml: pi is in another file of playbooks/inventory, too"):
+    for file in ("a.yml", "b.yaml"):
+        (inventory / file).write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
+    with pytest.raises(BadInputError, match=r"b\.yaml: pi is in another file of playbooks/inventory, too"):
         ansible.inventory()
 
 
@@ -71,6 +71,8 @@ def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
     [
         # a misspelt hook would be run never
         ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
+        # nor would these limits be applied
+        ("limits: {celsius: 70}, 5: 6", "has 5, limits; there are .*board_limits.* begin with ansible_"),
         ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, not a number"),
         ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
         ("board_acquire: '\"'", "board_acquire is '\"', not a command"),
@@ -80,7 +82,7 @@ def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
 def test_what_an_entry_cannot_have(more: str, says: str, inventory: Path) -> None:
     size = "" if "bytes" in more else "board_device_bytes: 1, "
     (inventory / "lab.yml").write_text(
-        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}, 5: 6}}}}}}\n"
+        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}}}}}}}\n"
     )
     with pytest.raises(BadInputError, match=f"BOARD=pi: .*{says}"):
         ansible.board("pi")
