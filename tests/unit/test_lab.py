@@ -62,6 +62,16 @@ def test_what_is_installed_for_a_lab_board() -> None:
     assert "virtual_packages" in packages.package_lists(True, virtual=False)
 
 
+def test_a_password_without_a_terminal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from cron or CI: Ansible would go on without one, and sudo's answer does not name the packages."""
+    monkeypatch.setattr(packages, "missing_packages", lambda *_: ["tcl", "xz-utils"])
+    monkeypatch.setattr(packages, "needs_password", lambda: True)
+    monkeypatch.setattr(packages, "has_terminal", lambda: False)
+    monkeypatch.setattr(ansible, "play", None)
+    with pytest.raises(LabError, match=r"no terminal to type it; first run: sudo apt-get .* tcl xz-utils$"):
+        packages.ensure_packages()
+
+
 def test_hosts_of_one_name_are_two_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one path too: each would take the other's run for its own leftovers, and end it."""
     monkeypatch.setattr(payload.socket, "gethostname", lambda: "debian")
