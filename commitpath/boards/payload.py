@@ -1,5 +1,6 @@
 """Make the files sent to a board (scripts, cell.env with driver options, SQL) and its playbook variables."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -51,6 +52,8 @@ FSCK_EVERY = 10
 DROP_CACHES = "/proc/sys/vm/drop_caches"
 # The folder of a run's files on the board.
 BOARD = "/run/commitpath"
+# A host's own id; a container has none, but its host's id of this boot.
+MACHINE_IDS = (Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id"))
 # Transactions of a rehearsal.
 REHEARSED = 10
 # The mix of the rehearsal for any mix of operations, so that they share snapshots.
@@ -246,15 +249,25 @@ def built_for(cell: Cell, parts: Iterable[Path]) -> list[Path]:
 
 
 def owner(kind: str, board: str) -> str:
-    """Return the user of a lab board in one word: this host, and a hash of the lock's place.
+    """Return the user of a lab board in one word: this host, and a hash of its id and the lock's place.
 
     A holder of the lock that finds itself as the board's owner knows that nobody else is at work. A virtual
     board has no other user.
     """
     if kind == "virtual":
         return ""
-    locks = hashlib.sha256(f"{ROOT}\0{artifacts.CACHE}\0{board}".encode()).hexdigest()[:8]
+    place = f"{machine_id()}\0{ROOT}\0{artifacts.CACHE}\0{board}"
+    locks = hashlib.sha256(place.encode()).hexdigest()[:8]
     return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) + f"-{locks}"
+
+
+def machine_id() -> str:
+    """Return this host's id: two hosts may have one name, and checkouts at one path."""
+    for path in MACHINE_IDS:
+        with contextlib.suppress(OSError):
+            if re.fullmatch("[0-9a-f]{32}", text := path.read_text().strip().replace("-", "")):
+                return text
+    return ""
 
 
 def mount_options(cell: Cell) -> str:

@@ -19,6 +19,12 @@ Part = tuple[str, str]
 def check(cell: Cell) -> None:
     """Refuse a cell's options of mkfs and mount. Raises BadInputError."""
     fs, kind = cell.profiles["fs"], cell.profiles["fs"]["type"]
+    # run-once.sh and teardown.sh find the mount by its device's number
+    if cell.clock != "virtual" and filesystems.by_name(kind).anonymous:
+        raise BadInputError(
+            f"FS={cell.fs}: a mount of {kind} does not have its device's number, by which a board is "
+            f"unmounted with CLOCK={cell.clock}; use CLOCK=virtual on the virtual board, or another FS"
+        )
     file = f"{EXPERIMENTS}/fs/{cell.fs}.yml"
     of_file = " ".join(fs["mkfs"])
     for where, options in ((f"MKFS_OPTIONS={cell.mkfs_options}", cell.mkfs_options), (file, of_file)):

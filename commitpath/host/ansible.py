@@ -27,6 +27,18 @@ OWN = ("board_kind", "board_device", "board_device_bytes", "board_limits", *HOOK
 NAME = re.compile("(?!(?:all|boards|ungrouped)$)[A-Za-z0-9][A-Za-z0-9_.-]*")
 # A template inserts it into a command line.
 DEVICE = re.compile("/[A-Za-z0-9_.:/@+=-]+")
+# Ansible's temporary files on a lab board: its default is in root's home, on the board's disk, which may be
+# full, read-only, or the one that is measured.
+BOARD_TEMPORARY = "/dev/shm"
+# What Ansible reports as unreachable although the board answers, or this host fails before it asks.
+ANSWERED = re.compile(
+    "Permission denied|Host key verification failed|HOST IDENTIFICATION HAS CHANGED|Authentication failure|"
+    "Too many authentication failures|Unable to negotiate|Bad owner or permissions|Bad configuration option|"
+    "Failed to create temporary directory|No space left on device"
+)
+# Settings of a user's own Ansible: its inventory may have another machine by a board's name, and output in
+# another form is not understood here.
+NOT_PASSED = re.compile("ANSIBLE_(INVENTORY.*|STDOUT_CALLBACK|CALLBACK.*|DISPLAY_.*|FORCE_COLOR|VERBOSITY)")
 # Print what would be done, with the scripts' output (-v), and do nothing.
 CHECK = ("--check", "--diff", "-v")
 
@@ -43,7 +55,8 @@ def inventory() -> dict[str, dict[str, Any]]:
     """Return boards and their variables from all files of playbooks/inventory, with the common ones."""
     hosts: dict[str, dict[str, Any]] = {}
     every: dict[str, Any] = {}
-    for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
+    # Ansible reads both, and would merge them
+    for path in sorted((PLAYBOOKS / "inventory").glob("*.y*ml")):
         try:
             group = load_yaml(path)["boards"]
             entries, common = dict(group["hosts"].items()), group.get("vars") or {}
@@ -78,9 +91,10 @@ def board(name: str) -> dict[str, Any]:
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
-    if unknown := sorted({key for key in map(str, entry) if key.startswith("board_")} - {*OWN}):
+    if unknown := sorted({key for key in map(str, entry) if not key.startswith("ansible_")} - {*OWN}):
         raise BadInputError(
-            f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)}"
+            f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)} and "
+            "Ansible's, which begin with ansible_"
         )
     device = entry["board_device"]
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
@@ -153,17 +167,21 @@ def play(
         raise LabError(
             f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
         )
-    unreachable = re.search(r"^fatal: .*: UNREACHABLE! =>", output, re.M)
+    unreachable = re.search(r"^fatal: .*: UNREACHABLE! => (.*)", output, re.M)
     text = f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})"
-    raise UnreachableError(text, playbook) if unreachable else LabError(text)
+    silent = unreachable and not ANSWERED.search(unreachable[1])
+    raise UnreachableError(text, playbook) if silent else LabError(text)
 
 
 def call(
     playbook: str, variables: Mapping[str, Any], options: Sequence[str], limit: float | None, home: str
 ) -> tuple[str, str, int | None]:
     """Run ansible-playbook; return its stdout, its stderr and its exit code, None if it hung."""
+    # a virtual board's home is in its memory, and part of its snapshots
+    temporary = {"lab": BOARD_TEMPORARY, None: home}.get(variables.get("board_kind"))
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not NOT_PASSED.fullmatch(name)},
+        **({"ANSIBLE_REMOTE_TMP": temporary} if temporary else {}),
         "ANSIBLE_HOME": home,
         "ANSIBLE_LOCAL_TEMP": home,
         "ANSIBLE_SSH_CONTROL_PATH_DIR": home,

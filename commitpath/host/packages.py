@@ -54,10 +54,24 @@ def needs_password() -> bool:
         raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
 
 
+def has_terminal() -> bool:
+    """Return whether this process has a terminal, from which Ansible reads a password."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 def ensure_packages(with_tests: bool = False, virtual: bool = True) -> None:
     """Install missing packages by playbooks/host.yml, the only step that needs root."""
     if missing := missing_packages(with_tests, virtual):
         options = ["--ask-become-pass"] if needs_password() else []
+        if options and not has_terminal():
+            raise LabError(
+                "installing host packages: sudo needs a password, and there is no terminal to type it; first "
+                f"run: sudo apt-get install --no-install-recommends {' '.join(missing)}"
+            )
         with step(f"install host packages: {' '.join(missing)}", alone=not options):
             variables = {"wanted_packages": missing}
             ansible.play("host.yml", variables, artifacts.CACHE / "log/host.json", *options)

@@ -17,8 +17,11 @@ queue=$own/queue
 } > raw/facts
 [ -e commands.gz ] || exit 0
 
-# of the verified device
-if [ "$(cat "$own/dev")" != "$DEVICE_NUMBER" ]; then
+# of the verified device: while it is open, no other gets its number, as after the umount one of two USB disks
+# that are attached anew could
+exec 3< "/dev/$DEVICE_NAME"
+verified=$(printf '%x:%x' "${DEVICE_NUMBER%:*}" "${DEVICE_NUMBER#*:}")
+if [ "$(stat -L -c %t:%T /proc/self/fd/3)" != "$verified" ]; then
   echo "profile: $DEVICE_NAME is not the device that was verified" >&2
   exit 1
 fi
@@ -28,5 +31,5 @@ gzip -dc commands.gz > commands
 chmod +x bin/latencies
 # a virtual board does not have the file
 [ ! -e covariates.py ] || python3 covariates.py begin
-bin/latencies "/dev/$DEVICE_NAME" < commands > raw/latencies.txt
+bin/latencies /proc/self/fd/3 < commands > raw/latencies.txt
 [ ! -e covariates.py ] || python3 covariates.py end raw/board

@@ -52,9 +52,9 @@ def test_a_board_that_is_no_mapping_is_named(inventory: Path) -> None:
 
 def test_a_board_is_in_one_file(inventory: Path) -> None:
     """Ansible would merge both: whose device is used would depend on the files' names."""
-    for file in ("a", "b"):
-        (inventory / f"{file}.yml").write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
-    with pytest.raises(BadInputError, match=r"b\.yml: pi is in another file of playbooks/inventory, too"):
+    for file in ("a.yml", "b.yaml"):
+        (inventory / file).write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
+    with pytest.raises(BadInputError, match=r"b\.yaml: pi is in another file of playbooks/inventory, too"):
         ansible.inventory()
 
 
@@ -71,6 +71,8 @@ def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
     [
         # a misspelt hook would be run never
         ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
+        # nor would these limits be applied
+        ("limits: {celsius: 70}, 5: 6", "has 5, limits; there are .*board_limits.* begin with ansible_"),
         ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, not a number"),
         ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
         ("board_acquire: '\"'", "board_acquire is '\"', not a command"),
@@ -80,7 +82,7 @@ def test_a_name_is_of_one_board(name: str, inventory: Path) -> None:
 def test_what_an_entry_cannot_have(more: str, says: str, inventory: Path) -> None:
     size = "" if "bytes" in more else "board_device_bytes: 1, "
     (inventory / "lab.yml").write_text(
-        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}, 5: 6}}}}}}\n"
+        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}}}}}}}\n"
     )
     with pytest.raises(BadInputError, match=f"BOARD=pi: .*{says}"):
         ansible.board("pi")
@@ -106,6 +108,51 @@ def test_an_inventory_of_six_lines_names_a_lab_board(inventory: Path) -> None:
     command = [sys.executable, "-m", "ansible.cli.inventory", "-i", str(inventory), "--host", "pi"]
     seen = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert seen == pi
+
+
+# ssh that fails with its words.
+SSH = "#!/bin/sh\necho '{words}' >&2\nexit 255\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "silent"),
+    [
+        ("ssh: connect to host 192.0.2.1 port 22: Connection timed out", True),
+        ("kex_exchange_identification: Connection closed by remote host", True),
+        ("root@192.0.2.1: Permission denied (publickey).", False),
+        ("Host key verification failed.", False),
+    ],
+)
+def test_a_board_that_refuses_a_login_is_not_taken_for_dead(words: str, silent: bool, tmp_path: Path) -> None:
+    """It would be switched off and on, with what others do on it."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH.format(words=words))
+    ssh.chmod(0o755)
+    playbook = tmp_path / "play.yml"
+    task = {"ansible.builtin.raw": "true"}
+    playbook.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    variables = {"ansible_connection": "ssh", "ansible_ssh_executable": str(ssh), "ansible_ssh_retries": 0}
+    with pytest.raises(LabError, match=re.escape(words)) as error:
+        ansible.play(str(playbook), variables, tmp_path / "log")
+    assert isinstance(error.value, ansible.UnreachableError) == silent
+
+
+def test_nothing_is_written_to_a_lab_boards_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible copies a script to its home there by default, which may be full, or on the measured disk."""
+    for name, value in (("STDOUT_CALLBACK", "minimal"), ("FORCE_COLOR", "1"), ("INVENTORY", "/none")):
+        monkeypatch.setenv(f"ANSIBLE_{name}", value)
+    script, playbook = tmp_path / "script.sh", tmp_path / "play.yml"
+    script.write_text("#!/bin/sh\necho $0\n")
+    script.chmod(0o755)
+    task = {"ansible.builtin.script": {"cmd": str(script)}}
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
+    playbook.write_text(json.dumps([play]))
+    (path,) = ansible.play(str(playbook), {"board_kind": "lab"}, tmp_path / "log", "-v")
+    assert re.fullmatch("/dev/shm/ansible-tmp-[^/]*/script.sh", path)
+    assert not Path(path).parent.exists()
+    # nor to a home of this host, which may be missing
+    (path,) = ansible.play(str(playbook), {}, tmp_path / "log", "-v")
+    assert "/commitpath-ansible-" in path
 
 
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,8 @@ from commitpath.cells.from_variables import make_cell
             "compress=lzo cannot be with nodatacow of FS",
         ),
         ("MOUNT_OPTIONS=compress=lzo FS=btrfs", "compress=lzo cannot be watched: a compressed page does"),
+        # a lab board would stay mounted
+        ("FS=btrfs BOARD=virtual CLOCK=real PROBES=none", "FS=btrfs: a mount of btrfs does not have its dev"),
         # what mkfs refuses, or forgets
         ("MKFS_OPTIONS=-O_^extent", "MKFS_OPTIONS: -O ^extent needs -O ^64bit"),
         ("MKFS_OPTIONS=-C_65536", "-C 65536 needs -O bigalloc"),

@@ -62,6 +62,34 @@ def test_what_is_installed_for_a_lab_board() -> None:
     assert "virtual_packages" in packages.package_lists(True, virtual=False)
 
 
+def test_a_password_without_a_terminal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from cron or CI: Ansible would go on without one, and sudo's answer does not name the packages."""
+    monkeypatch.setattr(packages, "missing_packages", lambda *_: ["tcl", "xz-utils"])
+    monkeypatch.setattr(packages, "needs_password", lambda: True)
+    monkeypatch.setattr(packages, "has_terminal", lambda: False)
+    monkeypatch.setattr(ansible, "play", None)
+    with pytest.raises(LabError, match=r"no terminal to type it; first run: sudo apt-get .* tcl xz-utils$"):
+        packages.ensure_packages()
+
+
+def test_hosts_of_one_name_are_two_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one path too: each would take the other's run for its own leftovers, and end it."""
+    monkeypatch.setattr(payload.socket, "gethostname", lambda: "debian")
+    id_file, boot_id = tmp_path / "machine-id", tmp_path / "boot_id"
+    monkeypatch.setattr(payload, "MACHINE_IDS", (id_file, boot_id))
+    boot_id.write_text("f3e3c5ab-8f0c-4d9c-9a2a-b4e0b5d3c9a1\n")
+    owners = [payload.owner("lab", "pi")]
+    # as in an image of a container or a system that was never booted
+    id_file.write_text("uninitialized\n")
+    assert payload.owner("lab", "pi") == owners[0]
+    for digit in "12":
+        id_file.write_text(f"{digit * 32}\n")
+        owners += [payload.owner("lab", "pi")]
+    assert len(set(owners)) == 3
+    assert all(name.startswith("debian-") for name in owners)
+    assert payload.owner("virtual", "virtual") == ""
+
+
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What hooks have said."""
