@@ -87,11 +87,7 @@ def make_figure(
 
 
 def of_cells(
-    paper: Paper,
-    results: Results,
-    data: Path,
-    figure: Mapping[str, Any],
-    virtual: Paper | None = None,
+    paper: Paper, results: Results, data: Path, figure: Mapping[str, Any], virtual: Paper | None = None
 ) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
     """Return (content, table, drawing function) of a figure of bars, lines, or a table."""
     panels = figure_data.panels(paper, data, figure)

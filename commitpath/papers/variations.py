@@ -60,10 +60,7 @@ def explanations(paper: Paper) -> list[Variation]:
     """Return what could explain a contradicted claim. Raises BadInputError."""
     return [
         Variation(
-            Change(
-                checked(paper, f"explain.{name}", entry["set"]),
-                checked_lists(entry.get("where", {})),
-            ),
+            Change(checked(paper, f"explain.{name}", entry["set"]), checked_lists(entry.get("where", {}))),
             name,
         )
         for name, entry in paper.robust.get("explain", {}).items()

@@ -70,10 +70,7 @@ def within(found: Found, loss: str) -> Found:
             f"LOSE_AT_MOST={loss}: none of the {len(found.rows)} cells measured is within it: {reasons}"
         )
     return dataclasses.replace(
-        found,
-        rows=kept,
-        unmeasured={**found.unmeasured, **beyond},
-        beyond=sum(map(len, beyond.values())),
+        found, rows=kept, unmeasured={**found.unmeasured, **beyond}, beyond=sum(map(len, beyond.values()))
     )
 
 

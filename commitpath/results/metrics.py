@@ -288,10 +288,7 @@ METRICS: dict[str, Metric] = {
         for name, words in {"p50": "median", "p95": "p95", "p99": "p99", "max": "longest"}.items()
     },
     "io_time": of_whole(
-        "timed region (s)",
-        lambda run: float(run.summary["virtual_seconds"]),
-        timed=True,
-        quantity="time",
+        "timed region (s)", lambda run: float(run.summary["virtual_seconds"]), timed=True, quantity="time"
     ),
     "kib": Metric("KiB written per transaction", counted("bytes_written", unit=1024), quantity="bytes"),
     "bytes_written": Metric("bytes written per transaction", counted("bytes_written"), quantity="bytes"),

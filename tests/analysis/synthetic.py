@@ -61,18 +61,7 @@ def record(
     """Return one struct blk_io_trace and its payload."""
     return (
         struct.pack(
-            "<IIQQIIIIIHH",
-            0x65617407,
-            sequence,
-            time,
-            sector,
-            size,
-            action,
-            pid,
-            device,
-            0,
-            0,
-            len(pdu),
+            "<IIQQIIIIIHH", 0x65617407, sequence, time, sector, size, action, pid, device, 0, 0, len(pdu)
         )
         + pdu
     )
@@ -183,11 +172,7 @@ class Board:
 
 
 def make(
-    folder: Path,
-    n: int = 5,
-    mode: str = "delete",
-    workload: str = "apsys17",
-    name: str = "sample.db",
+    folder: Path, n: int = 5, mode: str = "delete", workload: str = "apsys17", name: str = "sample.db"
 ) -> Path:
     """Write a whole run to `folder` and return it."""
     raw = folder / "raw"

@@ -177,14 +177,8 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         config(lambda c: c["driver"].__setitem__("rows", 1)),
         "workload rows: requested '100', in effect '1'",
     ),
-    "root disk read": (
-        ran(lambda r: r.__setitem__("root_reads", 4)),
-        "read its root disk 4 times",
-    ),
-    "root disk not watched": (
-        ran(lambda r: r.pop("root_reads")),
-        "does not have the number of reads",
-    ),
+    "root disk read": (ran(lambda r: r.__setitem__("root_reads", 4)), "read its root disk 4 times"),
+    "root disk not watched": (ran(lambda r: r.pop("root_reads")), "does not have the number of reads"),
     "clock": (
         ran(lambda r: r.__setitem__("clock", "real")),
         "board clock: requested 'virtual', in effect 'real'",
@@ -237,10 +231,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         "blktrace dropped 5 events",
     ),
     "blktrace cut": (cut_trace, "a file is cut short or missing"),
-    "attached": (
-        ran(lambda r: r["probes"].__setitem__("attached", 8)),
-        "8 probes were attached, expected 9",
-    ),
+    "attached": (ran(lambda r: r["probes"].__setitem__("attached", 8)), "8 probes were attached, expected 9"),
     "begins not kept": (
         probe(lambda rows: rows["a"].__setitem__(-1, 3)),
         "probes lost 3 events: their begin was not kept, or a probe missed them",
@@ -336,10 +327,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
             r"raw/dmesg.txt: line [12] is not a kernel log line",
         )
         for place in ("raw/dmesg.txt", "twin/raw/dmesg.txt")
-        for what, text in (
-            ("noise", bytes(range(256)) + b"\n"),
-            ("text", b"<6>[ 1.0] one\nhello\n"),
-        )
+        for what, text in (("noise", bytes(range(256)) + b"\n"), ("text", b"<6>[ 1.0] one\nhello\n"))
     },
     # what the engine was given: 5 of each operation
     "a statement more": (

@@ -69,6 +69,6 @@ def test_a_contradiction_counts_first_then_the_first_rule() -> None:
     ]
     found = verdicts.decide(4, said)
     assert [verdicts.STATES[state] for state in found.state] == [
-        *("confirmed", "confirmed", "contradicted", "silent"),
+        *("confirmed", "confirmed", "contradicted", "silent")
     ]
     assert [found.rules[rule] for rule in found.rule[:3]] == ["weak", "weak", "no"] and found.rule[3] == -1

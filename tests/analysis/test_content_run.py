@@ -170,29 +170,13 @@ SPOILED: list[tuple[str, Spoil, str]] = [
     ("ext4-writeback-wal", called("directory", "inode/node"), "block of a directory under another label"),
     ("ext4-writeback-wal", called("WAL", "database page"), "frame of a WAL under another label"),
     ("ext4-writeback-wal", turned(is_file("wal"), "offset"), "frame of another place of a WAL"),
-    (
-        "ext4-writeback-wal",
-        turned(is_file("database"), "offset"),
-        "page that a frame has of another place",
-    ),
-    (
-        "ext4-ordered-delete",
-        turned(is_file("database"), "offset"),
-        "page that the next record has otherwise",
-    ),
-    (
-        "ext4-ordered-delete",
-        two(is_file("journal")),
-        "record of another place of a rollback journal",
-    ),
+    ("ext4-writeback-wal", turned(is_file("database"), "offset"), "page that a frame has of another place"),
+    ("ext4-ordered-delete", turned(is_file("database"), "offset"), "page that the next record has otherwise"),
+    ("ext4-ordered-delete", two(is_file("journal")), "record of another place of a rollback journal"),
     ("f2fs-wal", called("inode/node", "WAL"), "node under another label"),
     ("f2fs-wal", bytes_turned("inode/node"), "node of another place"),
     ("f2fs-wal", exchanged("database", "wal"), "page that a node has as another"),
-    (
-        "f2fs-wal",
-        called("checkpoint pack", "inode/node"),
-        "checkpoint with its CRC under another label",
-    ),
+    ("f2fs-wal", called("checkpoint pack", "inode/node"), "checkpoint with its CRC under another label"),
     ("f2fs-delete", called("rollback journal", "WAL"), "record of a rollback journal under another label"),
 ]
 

@@ -33,15 +33,7 @@ def reasons(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("ps", "said"),
-    [
-        (2001, "2"),
-        (1981, "2"),
-        (1979, "1.979"),
-        (0, "0.000"),
-        (-1, None),
-        ("2000", None),
-        (None, None),
-    ],
+    [(2001, "2"), (1981, "2"), (1979, "1.979"), (0, "0.000"), (-1, None), ("2000", None), (None, None)],
 )
 def test_a_timed_loop_is_a_time_of_an_instruction(ps: Any, said: str | None) -> None:
     assert cpu.effective({"instruction_ps": ps}) == said

@@ -46,14 +46,8 @@ T = "CREATE TABLE t(a, b);\nINSERT INTO t VALUES(1,'x');\n-- commitpath: transac
 @pytest.mark.parametrize(
     "other",
     [
-        *(
-            "UPDATE t SET a=1.0",
-            "UPDATE t SET a=x'31'",
-        ),
-        *(
-            "UPDATE t SET b='x'||char(0)",
-            "UPDATE t SET rowid=2",
-        ),
+        *("UPDATE t SET a=1.0", "UPDATE t SET a=x'31'"),
+        *("UPDATE t SET b='x'||char(0)", "UPDATE t SET rowid=2"),
         *("INSERT INTO t VALUES(1,'x')", "ALTER TABLE t RENAME TO u", "CREATE INDEX i ON t(a)"),
         *("PRAGMA user_version=1", "DROP TABLE t"),
     ],

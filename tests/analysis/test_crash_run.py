@@ -162,10 +162,7 @@ def behind_at_the_end(folder: Path) -> None:
             lambda folder: device_log(folder / "crash/1/raw", other_sector),
             "trial board 1 did not repeat the run",
         ),
-        (
-            behind_at_the_end,
-            "trial 39, at the run's end, must hold 15 transactions intact, but has: lost, 3",
-        ),
+        (behind_at_the_end, "trial 39, at the run's end, must hold 15 transactions intact, but has: lost, 3"),
     ],
 )
 def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:

@@ -79,10 +79,7 @@ def test_a_board_is_compared_with_the_run_once(
             "trial board 1's device settings differ",
         ),
         (replaced("run-cell.status", "0", "1"), "trial board 1: run-cell ended with status '1'"),
-        (
-            replaced("run.json", '"trials", ', '"rest", '),
-            "trial board 1: the steps were watch, set-timing,",
-        ),
+        (replaced("run.json", '"trials", ', '"rest", '), "trial board 1: the steps were watch, set-timing,"),
         (replaced("run.json", '"observers": []', '"observers": ["x"]'), "trial board 1 was observed"),
         # acknowledged before anything of it was written
         (lambda folder: edges(folder, "end_ns", "begin_ns", 1), TIMES.format("board 1")),
@@ -111,10 +108,7 @@ def test_what_a_cut_cannot_have_come_to(
             trial(20, acknowledged=0),
             "trial 20 had begun 14 and acknowledged 0 transactions; at that point the run had 14 and 13",
         ),
-        (
-            replaced("run.json", '"kills", ', '"rest", '),
-            "trial board 1: the steps were watch, settle, rest",
-        ),
+        (replaced("run.json", '"kills", ', '"rest", '), "trial board 1: the steps were watch, settle, rest"),
     ],
 )
 def test_what_a_kill_cannot_have_come_to(

@@ -73,13 +73,7 @@ def test_each_is_found(barrier: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "values",
-    [
-        {"synchronous": "normal"},
-        {"mount_options": "nobarrier"},
-        {"journal_mode": "memory"},
-    ],
-    ids=str,
+    "values", [{"synchronous": "normal"}, {"mount_options": "nobarrier"}, {"journal_mode": "memory"}], ids=str
 )
 def test_what_promises_nothing_of_each_has_none(values: dict[str, Any]) -> None:
     assert suspected(SKIPPED, **values) == []

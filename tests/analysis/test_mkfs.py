@@ -48,10 +48,7 @@ def test_what_is_not_there_differs() -> None:
         ("-J", "size=8", "size=64"),
         ("-O", "^has_journal,quota", ""),
     ]
-    assert compare("f2fs", "-O inode_checksum -s 2", F2FS) == [
-        ("-O", "inode_checksum", ""),
-        ("-s", "2", "1"),
-    ]
+    assert compare("f2fs", "-O inode_checksum -s 2", F2FS) == [("-O", "inode_checksum", ""), ("-s", "2", "1")]
 
 
 @pytest.mark.parametrize(

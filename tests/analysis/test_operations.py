@@ -54,9 +54,7 @@ def test_operations_per_transaction() -> None:
     rows = pl.DataFrame({"op": ["update", "batch", "batch", "read"]})
     run = SimpleNamespace(config={"operations": {"update": 1, "batch": 20, "read": 1}}, transactions=rows)
     made = summary.operations_per_transaction(cast(Any, run))
-    assert made == {
-        "operations_per_transaction": {"update": 1.0, "batch": 10.0, "read": 1.0, "all": 22 / 4},
-    }
+    assert made == {"operations_per_transaction": {"update": 1.0, "batch": 10.0, "read": 1.0, "all": 22 / 4}}
     run.config = {}
     assert summary.operations_per_transaction(cast(Any, run)) == {}
 

@@ -31,15 +31,7 @@ make 1 "CREATE TABLE t(x)"
 """
 
 
-@pytest.mark.parametrize(
-    ("asked", "ns"),
-    [
-        ("none", 0),
-        ("trace", -1),
-        ("1/s", 10**9),
-        ("20/s", 50_000_000),
-    ],
-)
+@pytest.mark.parametrize(("asked", "ns"), [("none", 0), ("trace", -1), ("1/s", 10**9), ("20/s", 50_000_000)])
 def test_a_pace_is_an_interval(asked: str, ns: int) -> None:
     assert pace.interval_ns(asked) == ns
 

@@ -178,13 +178,7 @@ def test_null_workload(tmp_path: Path) -> None:
     assert command.main([str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["syncs"] == {"insert": 0.0, "update": 0.0, "delete": 0.0}
-    assert summary["block"] == {
-        "reads": 0,
-        "writes": 0,
-        "bytes_written": 0,
-        "flushes": 0,
-        "fua": 0,
-    }
+    assert summary["block"] == {"reads": 0, "writes": 0, "bytes_written": 0, "flushes": 0, "fua": 0}
     assert summary["write_amplification"] is None
 
 

@@ -20,11 +20,7 @@ from analysis.checks import cross_check, ledger
 from base.errors import FileError
 from model.block_operations import FUA
 
-SAMPLES = {
-    "ext4-delete": "../bench/sample",
-    "ext4-wal": "sample-flash-wal",
-    "f2fs-wal": "sample-f2fs-wal",
-}
+SAMPLES = {"ext4-delete": "../bench/sample", "ext4-wal": "sample-flash-wal", "f2fs-wal": "sample-f2fs-wal"}
 Spoil = Callable[[Path], None]
 Change = Callable[[np.ndarray], np.ndarray]
 
@@ -173,11 +169,7 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "no wait for data": ("ext4-wal", drop("data_wait"), "waited for unrecorded events"),
     "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for unrecorded events"),
     "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the waiting thread"),
-    "short waits for data": (
-        "f2fs-wal",
-        records(stretch("data_wait", 0.5)),
-        "waited for unrecorded events",
-    ),
+    "short waits for data": ("f2fs-wal", records(stretch("data_wait", 0.5)), "waited for unrecorded events"),
     "commits without FUA": ("ext4-wal", records(without_fua), "do not have one command with FUA"),
     "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "contain block 801"),
     "another table's size": (

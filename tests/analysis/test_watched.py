@@ -56,11 +56,7 @@ def test_the_sample_is_good(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "change", "said"),
     [
-        (
-            "raw",
-            lambda config: config["command"].update(line="true"),
-            "the command was 'true', expected",
-        ),
+        ("raw", lambda config: config["command"].update(line="true"), "the command was 'true', expected"),
         (
             "twin/raw",
             lambda config: config["command"].update(line="true"),

@@ -26,7 +26,7 @@ def test_files_are_as_formats_md_says(driver):
     driver.populate()
     driver.run_ok("--device-stat", device(driver), mode="wal", synchronous="normal")
     assert sorted(p.name for p in driver.output.iterdir()) == [
-        *("config.json", "device_stat.csv", "phases.csv", "rendered", "transactions.csv"),
+        *("config.json", "device_stat.csv", "phases.csv", "rendered", "transactions.csv")
     ]
     assert sorted(p.name for p in driver.folder.glob("sample.db*")) == ["sample.db"]
 
@@ -54,11 +54,9 @@ def test_files_are_as_formats_md_says(driver):
         )
 
     stats = driver.table("device_stat.csv")
-    assert list(stats[0]) == [
-        *("label", "time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS),
-    ]
+    assert list(stats[0]) == [*("label", "time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS)]
     assert [s["label"] for s in stats] == [
-        *("begin", "end-insert", "end-update", "end-delete", "end-close", "end"),
+        *("begin", "end-insert", "end-update", "end-delete", "end-close", "end")
     ]
     assert [stats[0][f] for f in STAT_FIELDS] == STAT.split()
     assert int(stats[0]["time_ns"]) <= int(phases[1]["begin_ns"])
@@ -170,7 +168,7 @@ def test_no_result_of_an_earlier_run_is_left(newest):
         (newest.output / name).write_text("of an earlier run")
     newest.run_ok()
     assert {path.name for path in newest.output.iterdir()} == {
-        *("config.json", "transactions.csv", "phases.csv", "device_stat.csv", "rendered"),
+        *("config.json", "transactions.csv", "phases.csv", "device_stat.csv", "rendered")
     }
 
 

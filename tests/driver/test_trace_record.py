@@ -206,10 +206,7 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (
-            "INSERT INTO t VALUES(random())",
-            "beware: 1 a.db: a replay leaves other rows: 1 missing, 1 more",
-        ),
+        ("INSERT INTO t VALUES(random())", "beware: 1 a.db: a replay leaves other rows: 1 missing, 1 more"),
         (
             "INSERT INTO t VALUES(f())",
             "beware: 1 a.db: a replay fails: line 4 of the trace: no such function: f",

@@ -17,12 +17,7 @@ from analysis.run_files import derived
 from analysis.schemas.ledger import LABELS as ALL_LABELS
 
 SECTORS = {"database": 300_000, "journal": 900_000, "wal": 1_200_000, "directory": 2_080}
-LABELS = {
-    "database": "database page",
-    "journal": "rollback journal",
-    "wal": "WAL",
-    "directory": "directory",
-}
+LABELS = {"database": "database page", "journal": "rollback journal", "wal": "WAL", "directory": "directory"}
 INODES = {"database": 12, "journal": 13, "wal": 14, "directory": 2}
 # (operation, file, pages) of one transaction
 CALLS = {
@@ -202,14 +197,7 @@ class Run:
         syncs = len(self.rows["syncs"]) - first["syncs"]
         calls = self.rows["vfs"][first["vfs"] :]
         latency = self.now - begin
-        self.add(
-            "transactions",
-            transaction=number,
-            phase=op,
-            op=op,
-            begin_ns=begin,
-            end_ns=self.now,
-        )
+        self.add("transactions", transaction=number, phase=op, op=op, begin_ns=begin, end_ns=self.now)
         per_label = dict.fromkeys(ALL_LABELS, 0)
         for piece in pieces:
             per_label[piece["label"]] += piece["bytes"]

@@ -99,7 +99,7 @@ def test_the_authors_cells_against_ours(database: Path, tmp_path: Path) -> None:
     assert rows["wal_update"]["series"] == "updates"
     assert rows["wal_mixed"]["ratio"] == pytest.approx(rows["wal_mixed"]["ours"] / 243.902)
     assert [name for name, row in rows.items() if row["used"]] == [
-        *("default_mixed", "normal_mixed", "f2fs_mixed", "normal_update", "f2fs_update"),
+        *("default_mixed", "normal_mixed", "f2fs_mixed", "normal_update", "f2fs_update")
     ]
     within = {name for name, row in rows.items() if row["within"]}
     held = {name for name in within if not rows[name]["used"]}

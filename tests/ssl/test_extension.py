@@ -183,8 +183,7 @@ def test_it_may_be_killed_at_any_time(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "takes",
-    [".trace off", ".auth on", "PRAGMA case_sensitive_like=1;", ".dbconfig dqs_dml off"],
+    "takes", [".trace off", ".auth on", "PRAGMA case_sensitive_like=1;", ".dbconfig dqs_dml off"]
 )
 def test_a_hook_or_setting_that_is_taken_makes_checkpoints(path: Path, takes: str) -> None:
     shell = Shell(path)

@@ -45,8 +45,7 @@ def test_power_cuts_of_one_kind(mix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mix", "seed", "left_out"),
-    [("same", 4, "paper"), ("random", 2, "ignore"), ("blobs", 1, "blobs")],
+    ("mix", "seed", "left_out"), [("same", 4, "paper"), ("random", 2, "ignore"), ("blobs", 1, "blobs")]
 )
 def test_what_is_there_is_needed(mix: str, seed: int, left_out: str) -> None:
     """Recovery without ids, random numbers that are not captured, and blobs that are written unnoticed lose

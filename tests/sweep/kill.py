@@ -19,12 +19,7 @@ axes:
 seeds: [1, 2]
 """
 # how a sweep may be ended: the signal, and whether all its processes get it or only make's
-KINDS = [
-    (signal.SIGINT, True),
-    (signal.SIGTERM, True),
-    (signal.SIGKILL, True),
-    (signal.SIGKILL, False),
-]
+KINDS = [(signal.SIGINT, True), (signal.SIGTERM, True), (signal.SIGKILL, True), (signal.SIGKILL, False)]
 # after this a killed sweep's processes must be gone
 GONE_SECONDS = 30
 

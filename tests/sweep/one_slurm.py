@@ -18,12 +18,7 @@ from images.qemu import die_with_parent
 from images.ssh import free_port
 
 # as in playbooks/host.yml: the commands of each that are used here
-PACKAGES = {
-    "slurmctld": "slurmctld",
-    "slurmd": "slurmd",
-    "slurm-client": "sbatch",
-    "munge": "munged",
-}
+PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd", "slurm-client": "sbatch", "munge": "munged"}
 # A container may lack cgroups, or not let Slurm write them, and slurmd looks for a plugin at its
 # start. This one, unlike cgroup/v2, does nothing before it is used, and here nothing uses it;
 # 22.05 does not know `disabled`.

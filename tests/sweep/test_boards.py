@@ -45,14 +45,7 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
     assert job in rules
     (tmp_path / "Snakefile").write_text(rules.replace("-m commitpath.sweep.job", "fake.py"))
     command = [
-        *(
-            *(sys.executable, "-m", "snakemake"),
-            "--cores",
-            "4",
-            "--scheduler",
-            "greedy",
-            "--nolock",
-        ),
+        *(*(sys.executable, "-m", "snakemake"), "--cores", "4", "--scheduler", "greedy", "--nolock"),
         *("--resources", "board_0=1", "board_1=1", "board_2=2"),
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ)

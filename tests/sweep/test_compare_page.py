@@ -55,11 +55,7 @@ def test_the_page_has_each_cells_verdict_and_that_over_all(
 
 
 @pytest.mark.parametrize(
-    ("name", "there", "says"),
-    [
-        ("c.html", "c.html", "exists already"),
-        ("c.html", "c.png", "its figure"),
-    ],
+    ("name", "there", "says"), [("c.html", "c.html", "exists already"), ("c.html", "c.png", "its figure")]
 )
 def test_a_page_that_cannot_be_made_is_refused_first(
     name: str, there: str | None, says: str, lab: Lab, tmp_path: Path

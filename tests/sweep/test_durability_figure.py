@@ -179,10 +179,7 @@ def test_the_front_is_what_no_cell_beats() -> None:
     [
         ({}, "GRID: missing; make durability takes GRID=<a grid with CRASH that was swept, "),
         ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells have CRASH=none, and need one"),
-        (
-            {"GRID": "durability-short", "FIGURE": "x.svg"},
-            "none of its 12 cells is measured",
-        ),
+        ({"GRID": "durability-short", "FIGURE": "x.svg"}, "none of its 12 cells is measured"),
     ],
 )
 def test_one_line_for_what_cannot_be_drawn(lab: Lab, variables: dict[str, str], says: str) -> None:

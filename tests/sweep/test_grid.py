@@ -136,10 +136,7 @@ def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None
         ({"GRID": "quick", "JOBS": "0"}, "JOBS is a whole number from 1"),
         ({"GRID": "quick", "SEEDS": "0"}, "SEEDS=0: SEEDS is a whole number from 1 to 1000"),
         ({"GRID": "quick", "BOARDS": "x"}, "BOARDS=x: BOARDS is a whole number from 1 to 1000"),
-        (
-            {"GRID": "quick", "BOARDS": "2", "CLOCK": "real"},
-            "BOARDS=2: with CLOCK=real each run prepares",
-        ),
+        ({"GRID": "quick", "BOARDS": "2", "CLOCK": "real"}, "BOARDS=2: with CLOCK=real each run prepares"),
         ({"GRID": "quick", "EXECUTOR": "cloud"}, "EXECUTOR is local, slurm"),
         ({"GRID": "quick", "MODE": "wal"}, "commitpath: MODE: grid quick varies it"),
         ({"GRID": "quick", "SYNC": "ful"}, "commitpath: SYNC=ful: did you mean full? "),

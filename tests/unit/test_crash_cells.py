@@ -36,13 +36,6 @@ KILLED = {"CRASH": "process"}
             "DEVICE=constant keeps no past states and makes no faults; use a flash device, such as DEVICE=",
         ),
         (FLASH | {"WORKLOAD": "rlbench"}, "which rows WORKLOAD=rlbench leaves is not known beforehand"),
-        *(
-            (
-                FLASH | {"ENGINE": engine, "BACKGROUND": "thread"},
-                f"BACKGROUND=thread: ENGINE={engine} takes it with CRASH=none, not power",
-            )
-            for engine in ("leveldb", "rocksdb")
-        ),
         (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
         (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),
         ({"CUTS": "9"}, "CUTS=9: without effect with CRASH=none; use CRASH=power or os or process"),

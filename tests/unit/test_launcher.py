@@ -139,8 +139,7 @@ def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("CMD", "$(shell touch made)"), ("CMD", "$$$i"), ("CMD", "a $$ b $"), ("RUN", "$@")],
+    ("name", "value"), [("CMD", "$(shell touch made)"), ("CMD", "$$$i"), ("CMD", "a $$ b $"), ("RUN", "$@")]
 )
 def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name: str, value: str) -> None:
     done = run("make", "watch", "FS=f2fs", f"{name}={value}", cwd=tree)
@@ -151,10 +150,7 @@ def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name
 
 
 @pytest.mark.parametrize("call", [["make", "--no-print-directory"], ["bin/commitpath"]])
-@pytest.mark.parametrize(
-    ("target", "near"),
-    [("experimnt", "experiment"), ("a'b$", "")],
-)
+@pytest.mark.parametrize(("target", "near"), [("experimnt", "experiment"), ("a'b$", "")])
 def test_an_unknown_target_is_told_what_it_may_have_meant(
     tree: Path, call: list[str], target: str, near: str
 ) -> None:

@@ -49,10 +49,7 @@ def test_a_file_is_cut_where_sqlite_ends_its_statements() -> None:
     ]
     assert [(one.line, one.text) for one in found.transactions] == [
         (6, "INSERT INTO item(name) VALUES('a; b');"),
-        (
-            8,
-            "BEGIN IMMEDIATE;\nINSERT INTO item(name) VALUES('x\ny');\nSAVEPOINT s;ROLLBACK TO s;\nEND;",
-        ),
+        (8, "BEGIN IMMEDIATE;\nINSERT INTO item(name) VALUES('x\ny');\nSAVEPOINT s;ROLLBACK TO s;\nEND;"),
         (13, "SELECT/* ; */1;"),
         (14, "begin;delete from item;rollback transaction;"),
     ]

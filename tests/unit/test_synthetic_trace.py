@@ -76,15 +76,10 @@ def test_over_several_files_each_has_the_same_part() -> None:
     assert payload.packed(short)[1].count(b"\0") == 3
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["synthetic-androbench", "synthetic-gmail", "synthetic-facebook", "synthetic-facebook-11"],
-)
+@pytest.mark.parametrize("name", [f"synthetic-{app}" for app in ("androbench", "gmail", "facebook-11")])
 def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
-    spec = synthetic.from_profile(PROFILES[name])
-    one, same, other = (tracefile.write(synthetic.trace(spec, seed)) for seed in (1, 1, 2))
-    assert one == same != other
     assert measure.wrong(found(name, 2)) == []
+    assert digest(synthetic.parts(synthetic.text_of(PROFILES[name], 2)).transactions) != MADE[name]
 
 
 def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

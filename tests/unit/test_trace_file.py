@@ -157,11 +157,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None
 def test_a_trace_is_a_cells(tmp_path: Path) -> None:
     (tmp_path / "mine.trace").write_text(GOLDEN)
     cell = cells.make_cell({"WORKLOAD": "trace", "FILE": str(tmp_path / "mine.trace"), "ENGINE": "ssl"})
-    assert (cell.n, cell.file, cell.profiles["file"]) == (
-        3,
-        sqlfile.name(GOLDEN),
-        {"trace": GOLDEN},
-    )
+    assert (cell.n, cell.file, cell.profiles["file"]) == (3, sqlfile.name(GOLDEN), {"trace": GOLDEN})
     with pytest.raises(
         BadInputError, match=r"^WORKLOAD=trace takes FILE=<your trace> \(docs/how-to/trace.md\)$"
     ):
