@@ -15,17 +15,23 @@ from analysis.adapters.device_logs.flashsim import HEADER
 Rows = list[dict[str, Any]]
 
 
+def change(path: Path, function: Callable[[dict[str, Any]], object]) -> None:
+    """Change the JSON object in a file."""
+    value = json.loads(path.read_text())
+    function(value)
+    path.write_text(json.dumps(value))
+
+
 def edit(path: Path, **values: Any) -> None:
     """Give names of the JSON object in a file other values."""
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    change(path, lambda value: value.update(values))
 
 
 def unhold(folder: Path) -> Path:
     """Have a run stored without the hashes of its files, where it has a host.json; its folder."""
     host = folder / "host.json"
     if host.is_file():
-        told = json.loads(host.read_text())
-        host.write_text(json.dumps({name: value for name, value in told.items() if name != "raw_sha256"}))
+        change(host, lambda told: told.pop("raw_sha256", None))
     return folder
 
 

@@ -1,7 +1,6 @@
 """Each truth check is seen to accept a good run and to reject a spoiled one."""
 
 import gzip
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import synthetic
+from edited import change
 from synthetic import FLUSH_COMMAND, probes_bin
 
 from analysis import checks, stages
@@ -32,29 +32,22 @@ def edit(folder: Path, name: str, pattern: str, by: str, count: int = 0) -> None
     path.write_text(new)
 
 
-def change(folder: Path, name: str, function: Callable[[dict[str, Any]], object]) -> None:
-    """Change a JSON file."""
-    value = json.loads((folder / name).read_text())
-    function(value)
-    (folder / name).write_text(json.dumps(value))
-
-
 def cell(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """Change the cell, and the plan's copy of it."""
 
     def spoil(folder: Path) -> None:
-        change(folder, "cell.json", function)
+        change(folder / "cell.json", function)
         synthetic.plan(folder)
 
     return spoil
 
 
 def config(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    return lambda folder: change(folder, "raw/driver/config.json", function)
+    return lambda folder: change(folder / "raw/driver/config.json", function)
 
 
 def ran(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    return lambda folder: change(folder, "raw/run.json", function)
+    return lambda folder: change(folder / "raw/run.json", function)
 
 
 def given(raw: str, function: Callable[[list[bytes]], list[bytes]]) -> Callable[[Path], None]:
@@ -78,15 +71,15 @@ def together(lines: list[bytes]) -> bytes:
 def nothing_given(folder: Path) -> None:
     """Of a run whose operations carry no values."""
     given("raw", lambda lines: [])(folder)
-    change(folder, "raw/driver/config.json", lambda c: c.__setitem__("sql_bytes", 0))
+    change(folder / "raw/driver/config.json", lambda c: c.__setitem__("sql_bytes", 0))
 
 
 def twin_config(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    return lambda folder: change(folder, "twin/raw/driver/config.json", function)
+    return lambda folder: change(folder / "twin/raw/driver/config.json", function)
 
 
 def twin_ran(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    return lambda folder: change(folder, "twin/raw/run.json", function)
+    return lambda folder: change(folder / "twin/raw/run.json", function)
 
 
 def put(name: str, text: str) -> Callable[[Path], None]:
@@ -316,7 +309,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     },
     "no host.json": (drop("host.json"), "^host.json is missing"),
     "another cell's host.json": (
-        lambda folder: change(folder, "host.json", lambda h: h.__setitem__("cell_id", "0" * 10)),
+        lambda folder: change(folder / "host.json", lambda h: h.__setitem__("cell_id", "0" * 10)),
         "host.json is of cell 0000000000, expected",
     ),
     "empty run-cell.log": (swap("raw/run-cell.log", ""), "run-cell.log is missing or empty"),

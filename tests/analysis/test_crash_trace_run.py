@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import edited
 import pytest
 from edited import edit_trial
 from some_cell import some_cell
@@ -73,10 +74,7 @@ def test_what_was_acknowledged_and_is_gone_is_counted(run_dir: Path, number: int
 def other_text(folder: Path) -> None:
     """The cell has another trace than the one that was run."""
     for name in ("cell.json", "raw/plan.json"):
-        document = json.loads((folder / name).read_text())
-        file = (document.get("cell") or document)["profiles"]["file"]
-        file["trace"] = file["trace"].replace("user_version=7", "user_version=8")
-        (folder / name).write_text(json.dumps(document))
+        edited.replace(folder / name, "user_version=7", "user_version=8")
 
 
 def other_files(folder: Path) -> None:

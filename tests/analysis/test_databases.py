@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import edited
 import polars as pl
 import pytest
 from edited import table
@@ -62,10 +63,7 @@ def config(change: Callable[[dict[str, Any]], None], *names: str) -> Spoil:
 
     def spoil(folder: Path) -> None:
         for name in names or ("raw", "twin/raw"):
-            path = folder / name / "driver/config.json"
-            found = json.loads(path.read_text())
-            change(found)
-            path.write_text(json.dumps(found))
+            edited.change(folder / name / "driver/config.json", change)
 
     return spoil
 

@@ -5,14 +5,13 @@ A fault of one record is in test_ledger.py. The runs: `ext4-delete` and `f2fs-wa
 second witness, `ext4-wal` the log of a flash device.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
+import edited
 import numpy as np
 import polars as pl
 import pytest
-from edited import replace
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
@@ -147,7 +146,7 @@ def stretch(name: str, factor: float) -> Change:
 
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
-    return lambda folder: replace(folder / "raw/board" / name, old, new, 1)
+    return lambda folder: edited.replace(folder / "raw/board" / name, old, new, 1)
 
 
 FAULTS: dict[str, tuple[str, Spoil, str]] = {
@@ -200,8 +199,7 @@ def test_what_is_at_no_known_place_is_shown(copy_run: Callable[[str], Path]) -> 
     folder = copy_run(SAMPLES["ext4-delete"])
     edit("inodes.txt", "(0):8615", "(0):9999")(folder)
     # whose bytes were not kept, as they say what it is
-    run = json.loads((folder / "raw/run.json").read_text())
-    (folder / "raw/run.json").write_text(json.dumps(run | {"observers": ["blktrace", "probes"]}))
+    edited.edit(folder / "raw/run.json", observers=["blktrace", "probes"])
     made = stages.build(folder).ledger
     assert made is not None
     assert 0 < ledger.unattributed_share(made) < ledger.UNATTRIBUTED_LIMIT

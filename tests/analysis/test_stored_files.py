@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from edited import edit
+from edited import edit, unhold
 
 from analysis import __main__ as command
 from analysis.run_files import stored_files
@@ -56,9 +56,7 @@ def test_a_run_stored_without_hashes_is_marked(
     folder = stored(copy_run)
     assert command.main([str(folder)]) == 0
     assert NOT_HELD not in capsys.readouterr().out + (folder / "report.html").read_text()
-    host = json.loads((folder / "host.json").read_text())
-    del host["raw_sha256"]
-    (folder / "host.json").write_text(json.dumps(host))
+    unhold(folder)
     assert command.main([str(folder)]) == 0
     assert NOT_HELD in capsys.readouterr().out and NOT_HELD in (folder / "report.html").read_text()
     assert json.loads((folder / "summary.json").read_text())["raw_held"] is False

@@ -1,10 +1,10 @@
 """A watched command's run, recorded on the board (record-watch-sample.sh), and its faults."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import edited
 import pytest
 
 from analysis import checks, pipeline, stages
@@ -18,12 +18,6 @@ from base.errors import FileError
 @pytest.fixture
 def folder(copy_run: Callable[[str], Path]) -> Path:
     return copy_run("watch-sample")
-
-
-def edited(path: Path, change: Any) -> None:
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
 
 
 def test_the_sample_is_good(folder: Path) -> None:
@@ -66,7 +60,7 @@ def test_the_sample_is_good(folder: Path) -> None:
     ],
 )
 def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
-    edited(folder / place / "driver/config.json", change)
+    edited.change(folder / place / "driver/config.json", change)
     assert any(said in reason for reason in checks.reasons(stages.build(folder)))
 
 
@@ -74,7 +68,7 @@ def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for place in ("raw", "twin/raw"):
-        edited(
+        edited.change(
             folder / place / "driver/config.json", lambda config: config["command"].update(exit_status=139)
         )
     assert analyse([str(folder)]) == 1
@@ -110,7 +104,7 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
 def test_what_is_known_of_transactions_is_said(
     folder: Path, counted: dict[str, int], noted: bool, said: str
 ) -> None:
-    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
+    edited.change(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
     if not noted:
         path = folder / "raw/driver/transactions.csv"
         path.write_text(path.read_text().splitlines()[0] + "\n")
@@ -127,7 +121,7 @@ def test_a_database_is_known_by_its_path_and_an_attached_one_is_called_so(folder
     path = folder / "raw/driver/transactions.csv"
     noted = path.read_text().replace("wal.db", r"/a\x20b/wal.db").replace("delete.db", "/other/wal.db")
     path.write_text(noted)
-    edited(
+    edited.change(
         folder / "raw/driver/config.json",
         lambda config: config["transactions"].update(attached=["/a/delete.db", "/a/read.db", "/a/wal.db"]),
     )
