@@ -13,6 +13,8 @@ _TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
 # a number of any kind: of ms, a process, a time of day
 _NUMBERED = re.compile(r"^[ \t]*[-+]?[0-9][0-9.,:]*(?:[^\w.]|$)", re.MULTILINE)
 _LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | re.IGNORECASE)
+# its file and place before it; one for each update that failed
+_FULL = re.compile(r"^[^\n]*\bWARNING: Map full;", re.MULTILINE)
 TEXT, OUTPUTS = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
 
@@ -30,7 +32,9 @@ def _seen(given: Given) -> Seen:
         name: read_text(given.raw / name, whole_lines=False) for name in names if (given.raw / name).is_file()
     }
     seen.missing = [f"raw/{name}" for name in names if name not in texts]
-    seen.lost = sum(int(number) for text in texts.values() for number in _LOST.findall(text))
+    lost = sum(int(number) for text in texts.values() for number in _LOST.findall(text))
+    full = sum(len(_FULL.findall(texts.get(name, ""))) for name in OUTPUTS)
+    seen.lost = lost + full
     timed = script_lines(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
     first = next(iter(texts.values()), None)
     others = len(_NUMBERED.findall(first)) - timed if first is not None else 0
@@ -45,8 +49,10 @@ def _seen(given: Given) -> Seen:
             f"{others} lines of the bpftrace script begin with a number that is not a time of the run "
             f"and are not drawn (raw/{TEXT}); lines that begin with nsecs(monotonic) and a blank are"
         )
-    if seen.lost:
-        seen.losses.append(f"the bpftrace script lost {seen.lost} events")
+    if lost:
+        seen.losses.append(f"the bpftrace script lost {lost} events")
+    if full:
+        seen.losses.append(f"the bpftrace script lost {full} updates of a full map (max_map_keys)")
     return seen
 
 

@@ -34,6 +34,7 @@ BOARD_TEMPORARY = "/dev/shm"
 ANSWERED = re.compile(
     "Permission denied|Host key verification failed|HOST IDENTIFICATION HAS CHANGED|Authentication failure|"
     "Too many authentication failures|Unable to negotiate|Bad owner or permissions|Bad configuration option|"
+    "Bad port|too long|"
     "Failed to create temporary directory|No space left on device"
 )
 # Settings of a user's own Ansible: its inventory may have another machine by a board's name, and output in

@@ -182,5 +182,12 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
     (tmp_path / bpftrace.OUTPUTS[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])
+    # of bpftrace 0.23 and later
+    full = (
+        "x.bt:44:3-25: WARNING: Map full; can't update element.\nAdditional Info - helper: map_update_elem\n"
+    )
+    (tmp_path / bpftrace.OUTPUTS[1]).write_text(full * 2)
+    seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
+    assert seen.losses == ["the bpftrace script lost 2 updates of a full map (max_map_keys)"]
     (tmp_path / bpftrace.TEXT).unlink()
     assert bpftrace.OBSERVER.read(Given(tmp_path, (0, 200))).missing == ["raw/bpftrace.txt"]
