@@ -65,6 +65,23 @@ def lock_file(path: Path) -> IO[str]:
     return os.fdopen(os.open(path, flags, 0o666), "w")
 
 
+def is_at(lock: IO[str], path: Path) -> bool:
+    """Return whether a locked file is still at its path: the one who held it may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def remove_lock(path: Path) -> None:
+    """Remove a lock file, unless it is held. Whoever waits for it looks with is_at."""
+    # BlockingIOError is an OSError
+    with contextlib.suppress(OSError), lock_file(path) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_at(lock, path):
+            path.unlink()
+
+
 def keep(path: Path, place: Path) -> None:
     """Move a finished folder to its place."""
     path.rename(place)

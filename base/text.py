@@ -1,6 +1,7 @@
 """Format messages and tables: escape invisible characters, wrap, list allowed values, suggest near ones."""
 
 import difflib
+import re
 import textwrap
 from collections.abc import Container, Iterable, Sequence
 
@@ -93,6 +94,14 @@ def choices(names: Iterable[str], command: str) -> str:
     if len(listed) <= _LISTED or len(", ".join(listed)) <= _SHORT:
         return ", ".join(listed)
     return f"one of {len(listed)} (`{command}` lists them)"
+
+
+def in_any_case(text: str, names: Iterable[str]) -> str:
+    """Return a text whose words that are names, but for their case, are these names; a path as it is."""
+    by_lower_case = {name.casefold(): name for name in names}
+    if "/" in text or text.endswith(".yml"):
+        return text
+    return re.sub(r"\S+", lambda word: by_lower_case.get(word[0].casefold(), word[0]), text)
 
 
 def did_you_mean(text: str, choices: Iterable[str]) -> str:

@@ -56,13 +56,17 @@ def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of an artefact; the kernel releases it when the process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch.lock_file(path.with_name(path.name + ".lock")) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            with step(f"wait for another commitpath, which makes {path.name}"):
-                fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    place = path.with_name(path.name + scratch.LOCK)
+    while True:
+        with scratch.lock_file(place) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with step(f"wait for another commitpath, which makes {path.name}"):
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            if scratch.is_at(lock, place):
+                yield
+                return
 
 
 def need_space(mib: int, what: str) -> None:

@@ -183,6 +183,7 @@ def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple
 
 
 def remove(folder: Path) -> None:
-    """Delete a snapshot, unless another process is deleting it."""
+    """Delete a snapshot, unless another process is deleting it; and its lock, unless one is making it."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)
+    scratch.remove_lock(folder.with_name(folder.name + scratch.LOCK))

@@ -143,7 +143,7 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
 
 def show(folder: str, wanted: str) -> None:
     """Print a transaction of a run by its number or `slowest`. Raises BadInputError, FileError."""
-    run = Loaded(Path(folder))
+    run, wanted = Loaded(Path(folder)), wanted.casefold()
     count = run["transactions"].height
     if wanted != "slowest" and not (re.fullmatch("[0-9]{1,18}", wanted) and int(wanted) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"

@@ -18,6 +18,7 @@ from commitpath.charts.spec import Spec, panels
 from commitpath.command_line.stored_run import or_import
 from commitpath.results import query
 from commitpath.results.marks import footnotes, joined, kernels
+from commitpath.sweep.as_swept import as_swept
 from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
@@ -41,7 +42,9 @@ def figure(options: Mapping[str, str]) -> None:
     grid = expand(spec.grid)
     spec, made = panels(spec, grid)
     results = query.current().of_lab(options.get("LAB"))
-    results.samples = results.swept({run.grid for run in grid.runs}, [run.cell for run in grid.runs])
+    grid, swept = as_swept(spec.grid, grid, results)
+    if swept:
+        spec, made = panels(spec, grid)
     results.excluded = [(cell.grid, dict(cell.settings), cell.reason) for cell in grid.excluded]
     # loads matplotlib, which takes a second: wrong input is reported before
     from commitpath.charts import render
@@ -53,7 +56,7 @@ def figure(options: Mapping[str, str]) -> None:
     runs = [run for value in values_of(drawn) for run in value.found.runs]
     marked = [*footnotes(runs), *kernels(runs)]
     files.save(render.draw(spec, drawn, across, marked), path, table(spec, drawn, across))
-    for note in [*notes(drawn, across), *marked]:
+    for note in [*notes(drawn, across), *swept, *marked]:
         print(filled_lines([note]))
     print(printable(f"{path}, {path.with_suffix('.csv')}"))
 

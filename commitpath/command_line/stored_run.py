@@ -16,6 +16,7 @@ CELL_ID = re.compile(r"v[0-9a-f]{17}")
 # The lab of the runs in experiments/reference.tar.xz, and the grids of their cells.
 SHIPPED = "reference"
 SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability")
+LATEST = "latest"
 IMPORT = "make import FILE=experiments/reference.tar.xz"
 # For a command that finds nothing in an empty database.
 NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"
@@ -112,8 +113,8 @@ def find(name: str, run: str) -> Path | None:
     """
     if Path(run).is_dir() and not any(Path(run).glob("*/cell.json")):
         return Path(run)
-    if run == "latest":
-        return RESULTS / run if (RESULTS / run).is_dir() else None
+    if run.casefold() == LATEST:
+        return RESULTS / LATEST if (RESULTS / LATEST).is_dir() else None
     if RUN_ID.fullmatch(run):
         places = (f"[!.]*/{run}", f"imported/*/*/{run}")
         found = sorted(path for place in places for path in RESULTS.glob(place))

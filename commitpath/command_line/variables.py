@@ -8,7 +8,8 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from base.text import choices, did_you_mean
+from base.paths import EXPERIMENTS
+from base.text import choices, did_you_mean, in_any_case
 from commitpath.cells.axes import axes, run_axes
 
 
@@ -79,6 +80,8 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
             others = [f"{'and ' if known else ''}those of a cell (make help {command} lists them)"]
             takes = ", ".join([*known, *(others if cell else [])]) or "none"
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
+        if folder := known.get(name, {}).get("in"):
+            listed[name] = in_any_case(text, (path.stem for path in (EXPERIMENTS / folder).iterdir()))
         if not (values := known.get(name, {}).get("values")):
             continue
         by_lower_case = {value.casefold(): value for value in values}

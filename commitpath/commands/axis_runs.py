@@ -194,7 +194,7 @@ def trend(variables: dict[str, str]) -> None:
         raise BadInputError(f"{axis.variable} with AXIS={axis.name}: VALUES has its values")
     values = values_of(axis, variables.pop("VALUES"))
     names = names_of(variables.pop("METRICS", METRICS))
-    target = places.new_file("CSV", variables.pop("CSV")) if "CSV" in variables else None
+    target = places.new_file("CSV", variables.pop("CSV"), ".csv") if "CSV" in variables else None
     runs = planned(axis, values, names, "METRICS", variables)
     width = max(len(axis.variable), *(len(value) for value in values))
     print("  ".join([axis.variable.ljust(width), *(str(name).rjust(WIDTH) for name in names)]).rstrip())

@@ -13,7 +13,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.paths import CACHE
-from base.text import printable
+from base.text import choices, printable
 from commitpath.cells import samples
 from commitpath.cells.axes import axes, run_axes
 from commitpath.cells.from_variables import make_cell
@@ -176,8 +176,10 @@ def snapshots(variables: dict[str, str]) -> None:
     remove = variables.pop("REMOVE", None)
     stored = snapshot.stored(artifacts.CACHE / "snapshots")
     names = [folder.name for folder, _, _ in stored]
+    remove = "all" if remove and remove.casefold() == "all" else remove
     if remove and remove != "all" and remove not in names:
-        raise BadInputError(f"REMOVE={remove}: no such snapshot; there are {', '.join(names) or 'none'}")
+        known = choices(names, "make snapshots") or "none"
+        raise BadInputError(f"REMOVE={remove}: no such snapshot; it is all, or {known}")
     for folder, used, inputs in stored:
         removed = remove in (folder.name, "all")
         if removed:

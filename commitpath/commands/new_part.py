@@ -6,6 +6,7 @@ in a path and {{NAME}} in a file are replaced; {{UPPER}} is the name in capitals
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ def check_name(kind: str, name: str) -> None:
     axis = KINDS[kind].axis
     taken = {
         **dict.fromkeys(WORDS, "a word of commitpath's"),
+        **(dict.fromkeys(keyword.kwlist, "a word of Python's") if pattern is IN_CODE[0] else {}),
         **(dict.fromkeys(axes()[axis].choices(), f"a value of {axis.upper()}") if axis else {}),
         # PROBES names both
         **(dict.fromkeys(probe_names(), "a probe") if kind == "observer" else {}),

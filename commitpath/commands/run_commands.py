@@ -61,7 +61,7 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
         raise BadInputError("FORMAT=: name the text that blkparse -f was given")
     page = page_of_trace(trace)
     if "CSV" in variables:
-        table = places.new_file("CSV", variables["CSV"])
+        table = places.new_file("CSV", variables["CSV"], ".csv")
         # a table with a trace file's name would be read as one
         if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(page_of_trace(str(table)))):
             raise BadInputError(f"CSV={table}: it is the trace's name, or the page's; name another file")
@@ -121,7 +121,7 @@ def ledger(variables: dict[str, str]) -> None:
         ]
     except BadInputError as error:
         raise BadInputError(f"{error}; RUNS is runs, or one folder of results") from error
-    ledger.main(path, [Path(run) for run in found])
+    ledger.main(path, list({Path(run).resolve(): Path(run) for run in found}.values()))
 
 
 def demo(_: dict[str, str]) -> int:

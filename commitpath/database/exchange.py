@@ -16,7 +16,7 @@ from base import identity, progress, scratch
 from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
-from base.text import printable
+from base.text import counted, printable
 from commitpath.database import analyse_runs, archive, row_checks, store
 from commitpath.database.archive import stored_hashes
 from commitpath.database.merging import NEW, NOT_OURS, THERE, copy_rows, merge, summary
@@ -65,18 +65,22 @@ def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ..
 
     only: (cell id, run id) of each run to write; None for all. Damaged rows are left out and named on stderr.
     """
-    with store.opened() as connection:
-        if name_lab(connection, label) == UNNAMED:
+    with store.opened(write=False) as connection:
+        new = label not in (None, store.label(connection))
+    # in a scratch folder with SQLite's journal, as a kill may come
+    with scratch.folder(target.resolve().parent, ".export") as work, ExitStack() as stack:
+        part = work / archive.DATABASE
+        connection = stack.enter_context(store.opened(write=new))
+        if (name := name_lab(connection, label)) == UNNAMED:
             raise BadInputError(
                 "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
             )
-    # in a scratch folder with SQLite's journal, as a kill may come
-    with scratch.folder(target.resolve().parent, ".export") as work:
-        part = work / archive.DATABASE
-        with store.opened(write=False) as connection:
-            store.create(part, store.label(connection))
-            with store.opened(part) as copy:
-                runs = copy_rows(connection, copy, only)
+        store.create(part, name)
+        with store.opened(part) as copy:
+            runs = copy_rows(connection, copy, only)
+        # a new label is kept only when the file is whole; else others may write while it is packed
+        if not new:
+            stack.close()
         if files:
             part = work / "runs.tar.gz"
             with tarfile.open(part, "w:gz", compresslevel=6) as made:
@@ -84,10 +88,11 @@ def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ..
                 for row in runs:
                     if row["path"] is not None:
                         archive.add(made, RESULTS / row["path"], name_of(row))
+        stack.close()
         part.replace(target)
     held = sum(row["path"] is not None for row in runs)
     with_files = f", {held} of them with raw files" if files else ""
-    return f"{target}: {len(runs)} runs{with_files}, {target.stat().st_size} bytes"
+    return f"{target}: {counted(len(runs), 'run')}{with_files}, {target.stat().st_size} bytes"
 
 
 def name_of(row: Mapping[str, Any]) -> str:

@@ -25,8 +25,11 @@ def results(options: dict[str, str]) -> None:
         runs = select.load(connection, selector)
         every = runs or select.load(connection)
         near = "" if runs else select.nearest(every, selector)
+    older = 0 if {"WHERE", "WIDE"} & options.keys() else max(0, len(runs) - NEWEST)
     if runs:
-        print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs)))
+        print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs[older:])))
+    if older:
+        print(f"{older} older: WIDE=yes lists all, a line each; WHERE=… those of a setting or a grid")
     running = sync.running()
     for folder in running:
         print(printable(f"running  {folder.relative_to(RESULTS)}: it is being analysed"))
@@ -65,6 +68,8 @@ def import_(options: dict[str, str]) -> None:
     print(printable(summary))
 
 
+# So many runs are listed without WHERE and WIDE.
+NEWEST = 20
 # Columns of a run's id with a process number of 5 digits.
 RUN_WIDTH = 22
 SHIPPED_RUNS = f"lab={SHIPPED}: shipped with commitpath (docs/how-to/results-db.md)"

@@ -103,10 +103,15 @@ def check_runs(cells: Iterable[Cell]) -> None:
         check_writable(RESULTS / name, "remove it, or make it writable")
 
 
-def new_file(variable: str, text: str) -> Path:
-    """Return the new file that a variable names. BadInputError if it exists or cannot be written."""
+def new_file(variable: str, text: str, suffix: str = "") -> Path:
+    """Return the new file that a variable names. BadInputError if it exists or cannot be written.
+
+    suffix: the end that its name must have.
+    """
     if not text:
         raise BadInputError(f"{variable}=: name a new file")
+    if not text.endswith(suffix):
+        raise BadInputError(f"{variable}={text}: unsupported suffix; use {suffix}")
     if not text.isprintable():
         raise BadInputError(f"{variable}={text!r}: name one of printable characters")
     path = Path(text)

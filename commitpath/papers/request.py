@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from base.errors import BadInputError
+from base.text import in_any_case
 from commitpath.cells import samples as cell_samples
 from commitpath.cells.axes import axes
 from commitpath.cells.identities import cell_id
@@ -112,7 +113,8 @@ def read(options: Mapping[str, str]) -> Request:
     for name, _ in select.parse(where):
         if name not in axes():
             raise BadInputError(f"WHERE={where}: {name} belongs to a run; a cell has {', '.join(axes())}")
-    figures = dict.fromkeys(re.split(r"[ ,]+", given["FIGURE"].strip())) if "FIGURE" in given else {}
+    asked = re.split(r"[ ,]+", given["FIGURE"].strip()) if "FIGURE" in given else []
+    figures = dict.fromkeys(in_any_case(name, names) for name in asked)
     for name in figures:
         if name not in names:
             raise BadInputError(f"FIGURE={name}: {options['PAPER']} has {', '.join(names)}")

@@ -46,6 +46,11 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={'|'.join(SURVIVE)} (what the data must survive); make help advise has the others"
         )
     wanted = limits.read(options)
+    if "RUN" in options or "JOBS" in options:
+        # loaded late: it loads Snakemake's and Ansible's parts
+        from commitpath.sweep import drive
+
+        drive.whole_number(options, "JOBS", 1, 1)
     names = axes_of("advise")
     given = {
         name: ANY if name in WITH_ANY and text.casefold() == ANY else text
@@ -55,9 +60,6 @@ def advise(options: dict[str, str]) -> int:
     found, code = measured(given, wanted.failure, options.get("LAB")), 0
     show([*found.choice.lines(), *found.notes])
     if "RUN" in options and found.choice.todo:
-        # loaded late: it loads Snakemake's and Ansible's parts
-        from commitpath.sweep import drive
-
         code = drive.carry_out(found.choice.todo, [], options, whole=False)
         found = measured(given, wanted.failure, options.get("LAB"))
         show([*found.choice.lines(), *found.notes])

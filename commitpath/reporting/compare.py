@@ -40,7 +40,7 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
             "'mode=wal sync=full' (make help compare)"
         )
     margin = margin_of(options.get("MARGIN", MARGIN))
-    target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
+    target = places.new_file("FILE", options["FILE"], ".csv") if "FILE" in options else None
     files = new_page(options["PAGE"]) if "PAGE" in options else []
     runs = list(query.current().every)
     a, b = (select.selected(runs, options[side]) for side in "AB")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from base.text import filled, filled_lines, printable_lines
+from commitpath.cells.identities import cell_id
 from commitpath.charts import files
 from commitpath.charts.files import figure_path
 from commitpath.command_line import variables
@@ -18,8 +19,10 @@ from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
 from commitpath.results.marks import joined
 from commitpath.results.query import Results, current
+from commitpath.sweep.as_swept import as_swept
 from commitpath.sweep.grid import Expanded, expand
 from model import engines
+from model.cell import Cell
 
 
 def durability(options: dict[str, str]) -> None:
@@ -28,7 +31,8 @@ def durability(options: dict[str, str]) -> None:
         raise variables.missing("durability", ["GRID"])
     path = figure_path(options.get("FIGURE", ""))
     results = current().of_lab(options.get("LAB"))
-    found = measured(grid, expand(grid), results)
+    expanded, notes = as_swept(grid, expand(grid), results)
+    found = measured(grid, expanded, results)
     if "LOSE_AT_MOST" in options:
         found = within(found, options["LOSE_AT_MOST"])
         for line in unpaced(options["LOSE_AT_MOST"], [run for row in found.rows for run in row.runs]):
@@ -51,7 +55,8 @@ def durability(options: dict[str, str]) -> None:
             found.caption(),
         )
     files.save(figure, path, rows)
-    print(printable_lines([*lines, *filled(f"{caption}."), f"{path}, {path.with_suffix('.csv')}"]))
+    lines = [*lines, *(line for text in (f"{caption}.", *notes) for line in filled(text))]
+    print(printable_lines([*lines, f"{path}, {path.with_suffix('.csv')}"]))
 
 
 def within(found: Found, loss: str) -> Found:
@@ -77,9 +82,14 @@ def within(found: Found, loss: str) -> Found:
 def measured(name: str, grid: Expanded, results: Results) -> Found:
     """Return the measured cells of a grid that cuts power, in its order. Raises BadInputError if none is.
 
+    A cell's seeds and boards are one row.
+
     Cells with crash=none are left out; durability_bytes.py finds their runs itself.
     """
-    cells = list({run.key.rpartition("-")[0]: run.cell for run in grid.runs}.values())
+    points = dict[str, dict[str, Cell]]()
+    for run in grid.runs:
+        points.setdefault(cell_id(run.first), {cell_id(run.first): run.first})[cell_id(run.cell)] = run.cell
+    cells = [run.first for run in {cell_id(run.first): run for run in grid.runs}.values()]
     failures = {str(cell.crash) for cell in cells}
     if len(crashes := failures - {"none"}) != 1:
         raise BadInputError(
@@ -91,7 +101,7 @@ def measured(name: str, grid: Expanded, results: Results) -> Found:
     varied = [axis for axis, _ in cells[0].axes() if len({str(cell.value(axis)) for cell in cells}) > 1]
     rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()
     for cell in cells:
-        runs = results.find(cell)
+        runs = results.find(*points[cell_id(cell)].values())
         trials = Trials.from_runs(runs.runs, failure)
         lacking = engines.unused_axes(cell.engine) & {*varied}
         settings = {axis: "" if axis in lacking else str(cell.value(axis)) for axis in varied}

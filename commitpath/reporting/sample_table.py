@@ -51,6 +51,10 @@ def table(options: Mapping[str, str]) -> None:
     if given and not {*given} & {*head}:
         raise BadInputError(f"METRIC={' '.join(given)}: no run has it of OP={op}")
     write = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[options.get("FORMAT", "csv")]
+    if write is not as_csv:
+        # a page names no runs
+        at = head.index("run")
+        head, rows = [*head[:at], *head[at + 1 :]], [[*row[:at], *row[at + 1 :]] for row in rows]
     print(write(head, rows))
     lacking = Counter(
         f"no {name}: {cuts}" for name in wanted for run in runs if (cuts := metrics.unusable(run, name))

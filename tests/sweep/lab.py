@@ -156,7 +156,7 @@ def of_grid(lab: Lab, name: str) -> None:
     """Make all runs of a lab those of a grid."""
     lab.ok("results")
     with contextlib.closing(sqlite3.connect(lab.results / "results.sqlite")) as connection, connection:
-        connection.execute(f"INSERT INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
+        connection.execute(f"INSERT OR IGNORE INTO grid_run SELECT lab, '{name}', cell_id, repeat FROM run")
 
 
 def one_line(printed: str) -> str:

@@ -411,6 +411,7 @@ def test_an_engine_without_a_grid_has_the_next_command(lab: Lab, given: dict[str
 def test_what_is_missing_is_named(lab: Lab) -> None:
     assert "FS and SURVIVE: missing; make advise takes FS=<filesystem>|any, " in lab.says("advise")
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
+    assert "JOBS=x: JOBS is a whole number" in lab.says("advise", FS="f2fs", SURVIVE="power", JOBS="x")
 
 
 @pytest.mark.parametrize(

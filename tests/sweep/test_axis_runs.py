@@ -201,6 +201,7 @@ def test_the_values_are_the_axis() -> None:
         (["AXIS=sync", "VALUES=full|extra", "SQLITE=3.8.11.1"], "SYNCHRONOUS=extra"),
         (["AXIS=mode", "VALUES=delete|wal", "CLOCK=real"], "CLOCK=real: its runs do not repeat"),
         (["AXIS=clock", "VALUES=virtual|real"], "CLOCK=real: its runs do not repeat"),
+        (["AXIS=mode", "VALUES=delete|wal", "CSV=a.txt"], "CSV=a.txt: unsupported suffix; use .csv"),
         (["AXIS=mode", "VALUES=delete|wal", "CSV=/nowhere/a.csv"], "CSV=/nowhere/a.csv: there is no folder"),
     ],
 )

@@ -5,7 +5,7 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
-from lab import Lab, one_line
+from lab import Lab, of_grid, one_line
 from matplotlib.lines import Line2D
 
 from commitpath.charts import look, scatter
@@ -184,3 +184,18 @@ def test_the_front_is_what_no_cell_beats() -> None:
 )
 def test_one_line_for_what_cannot_be_drawn(lab: Lab, variables: dict[str, str], says: str) -> None:
     assert says in lab.says("durability", **variables)
+
+
+def test_the_seeds_boards_and_settings_of_a_sweep_are_taken(lab: Lab, grid: str, tmp_path: Path) -> None:
+    """Seeds and boards are one row; a sweep with another N is drawn as it was made."""
+    call = {"GRID": grid, "FIGURE": str(tmp_path / "figure.svg")}
+    run(lab, 900, "wal", "full", N="20")
+    of_grid(lab, "four")
+    assert "four.yml was swept with N=20" in one_line(lab.ok("durability", **call))
+    for tps, seed, board in ((800, "1", "1"), (600, "2", "1"), (400, "1", "2")):
+        run(lab, tps, "wal", "full", SEED=seed, BOARD_NUMBER=board)
+    of_grid(lab, "four")
+    out = one_line(lab.ok("durability", **call))
+    assert "1 of 4 cells of grid four are measured, each by 60 cuts" in out and "swept with" not in out
+    (row,) = csv.DictReader((tmp_path / "figure.csv").open())
+    assert (row["TPS"], row["cuts"]) == ("630.0", "60")

@@ -105,6 +105,17 @@ def test_the_seeds_and_boards_of_a_sweep_are_a_points_samples(lab: Lab, tmp_path
     assert rows[0]["interval_low"]
 
 
+def test_a_sweep_with_other_settings_is_drawn(lab: Lab, tmp_path: Path) -> None:
+    """As `make sweep GRID=… N=20` has it, with a note."""
+    path = tmp_path / "pages.yml"
+    path.write_text(re.sub("seeds: .*", "", GRID))
+    lab.run(100, N="20", PAGE_SIZE="1024")
+    of_grid(lab, "pages")
+    out, rows = drawn(lab, tmp_path / "x.svg", GRID=str(path), X="page_size", SERIES="fs", OP="insert")
+    assert "pages.yml was swept with N=20" in out and "1 of 6 points drawn" in out
+    assert rows[0]["tps"] == "100.0"
+
+
 def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path) -> None:
     asked = {"GRID": grid, "OP": "insert", **P99}
     assert "same kernel" not in drawn(swept, tmp_path / "x.svg", **asked)[0]

@@ -1,5 +1,6 @@
 """No room for what a command writes, or a limit of files' size: one line, and all is as it was."""
 
+import errno
 import os
 import re
 import resource
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from lab import ROOT, Lab
+
+from commitpath.database import archive, exchange, store
 
 # target and variables, where {} is the run's folder; and how many bytes a file may have: none, or what
 # ends within one. The second are of `make test-long`.
@@ -77,3 +80,19 @@ def leaves_all(stored: tuple[Lab, Path], line: str, limits: tuple[int, ...]) -> 
         assert re.search(why, said[0]), said
         assert said[0].endswith(f" (`ulimit -f` limits a file to {most} bytes here)"), said
         assert content(lab.results) == before
+
+
+def test_a_label_is_not_kept_if_its_export_fails(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.run()
+    lab.ok("results")
+    monkeypatch.setattr(store, "DATABASE", lab.results / "results.sqlite")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(archive, "add", full)
+    with pytest.raises(OSError, match="no space left"):
+        exchange.export(lab.results / "x.tar.gz", "here", files=True)
+    with store.opened(write=False) as connection:
+        assert store.label(connection) == store.UNNAMED
+    assert not (lab.results / "x.tar.gz").exists()

@@ -134,11 +134,15 @@ def test_figures_and_tables_have_them_with_their_mark(newcomer: Lab, tmp_path: P
     number = len(expand("reference").runs)
     assert f"{number} of {number} cells of grid reference are measured" in lost
     assert f"; ¶ {number} of {number} runs: {select.UNVERIFIED}" in lost and printed.count(" ¶\n") == number
-    lines = newcomer.ok("results").splitlines()
+    lines = newcomer.ok("results", WHERE=f"lab={stored_run.SHIPPED}").splitlines()
     assert lines[-4] == results_commands.SHIPPED_RUNS
     assert lines[-3] == results_commands.UNUSABLE
     shipped = len(sweep_plan.merge([expand(name) for name in GRIDS])[0])
     assert lines[-2] == f"¶ {shipped} runs are unverified: their files are not here"
+    assert sum(line.startswith("20") for line in lines) == shipped
+    newest = newcomer.ok("results").splitlines()
+    assert sum(line.startswith("20") for line in newest) == results_commands.NEWEST
+    assert newest[-2].startswith(f"{shipped - results_commands.NEWEST} older: WIDE=yes lists all")
     # an axis of one engine that has one value is not printed
     assert "engine=lmdb" in "\n".join(lines) and "map_size" not in "\n".join(lines)
     # all points have it: the note says so

@@ -50,3 +50,13 @@ def test_a_copy_is_no_second_run(lab: Lab, stored: Path) -> None:
     for _ in range(2):
         out, said = lines(lab)
         assert "1 run;" in out and len(said) == 1 and copy.name in said[0]
+
+
+def test_a_run_and_a_transaction_may_be_named_in_any_case(lab: Lab, stored: Path) -> None:
+    (lab.results / "latest").symlink_to(stored)
+    assert lab.ok("tree", RUN="LATEST", TRANSACTION="SLOWEST") == lab.ok("tree", RUN="latest")
+
+
+def test_a_run_that_is_named_twice_is_drawn_once(lab: Lab, stored: Path, tmp_path: Path) -> None:
+    out = lab.ok("ledger", RUNS=f"{stored} {stored}", FIGURE=str(tmp_path / "x.svg"))
+    assert out.count(stored.name) == 1

@@ -311,3 +311,10 @@ def test_what_cannot_be_written_whole_is_not_there(tmp_path: Path, monkeypatch: 
     with pytest.raises(BadInputError, match="a/b/first exists already"):
         new_part.write({Path("a/b/first"): "2"})
     assert (tmp_path / "a/b/first").read_text() == "1"
+
+
+def test_a_word_of_python_is_not_the_name_of_a_module() -> None:
+    for kind in ("engine", "workload", "filesystem", "observer"):
+        with pytest.raises(BadInputError, match=r"^NAME=class: it is a word of Python's already"):
+            new_part.check_name(kind, "class")
+    new_part.check_name("device", "class")

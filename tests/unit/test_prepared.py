@@ -1,10 +1,14 @@
 """A snapshot that is found damaged is made again, whoever needs it."""
 
+import fcntl
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from base import scratch
 from base.errors import LabError
 from commitpath.boards import prepared
 from commitpath.boards.payload import tar_of
@@ -125,3 +129,30 @@ def test_whoever_needs_it(
     monkeypatch.setattr(ansible, "board", lambda _: BOARD)
     with pytest.raises(LookupError, match="the second try"):
         call(make_cell({"ROWS": "0", "PROBES": "none"}))
+
+
+def test_a_lock_goes_with_its_snapshot_unless_it_is_held(saved: Path) -> None:
+    lock = saved.with_name(f"{saved.name}.lock")
+    with artifacts.locked(saved):
+        snapshot.remove(saved)
+        assert lock.exists() and not saved.exists()
+    snapshot.remove(saved)
+    assert not lock.exists()
+
+
+def test_who_waited_for_a_lock_that_was_removed_takes_the_new_one(saved: Path) -> None:
+    lock, held = saved.with_name(f"{saved.name}.lock"), list[bool]()
+
+    def wait() -> None:
+        with artifacts.locked(saved), scratch.lock_file(lock) as other, pytest.raises(BlockingIOError):
+            held.append(True)
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    with scratch.lock_file(lock) as first:
+        fcntl.flock(first, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.3)
+        lock.unlink()
+    waiting.join()
+    assert held and lock.exists()

@@ -52,6 +52,16 @@ def test_each_commands_own_words_are_the_tables() -> None:
     }
 
 
+def test_the_name_of_a_data_file_may_be_in_any_case() -> None:
+    for command, given, listed in (
+        ("reproduce", {"PAPER": "APSYS17"}, {"PAPER": "apsys17"}),
+        ("sweep", {"GRID": "Quick LEDGER"}, {"GRID": "quick ledger"}),
+        ("figure", {"NAME": "QUICK", "GRID": "QUICK/a.yml"}, {"NAME": "quick", "GRID": "QUICK/a.yml"}),
+        ("crash-replay", {"CASE": "Wal-with-nobarrier"}, {"CASE": "wal-with-nobarrier"}),
+    ):
+        assert variables.check(command, given) == listed
+
+
 def test_what_has_no_text_is_in_the_schema() -> None:
     for command in variables.commands():
         for name, entry in variables.without_axes(command).items():

@@ -1,0 +1,44 @@
+"""Find what of a grid was swept: its cells with the settings, seeds and boards of the newest sweep."""
+
+from collections.abc import Mapping
+
+from base.errors import BadInputError
+from commitpath.cells.axes import axes
+from commitpath.results.query import Results, unsampled
+from commitpath.sweep.grid import Expanded, expand
+from model.cell import SAMPLED, Cell
+
+
+def as_swept(name: str, grid: Expanded, results: Results) -> tuple[Expanded, list[str]]:
+    """Return a grid (name) as it was swept, and notes; `results` then has the seeds and boards of its sweep.
+
+    If none of its cells was swept, but the grid was with other settings (N=… of `make sweep`), its cells
+    have those.
+    """
+    names = {run.grid for run in grid.runs}
+    swept = [run for run in results.counted if run.grids & names]
+    # a sweep of this lab comes before shipped runs
+    swept = [run for run in swept if run.facts["lab"] == results.lab] or swept
+    notes = list[str]()
+    if swept and not {unsampled(run.cell) for run in grid.runs} & {unsampled(run.cell) for run in swept}:
+        newest = max(swept, key=lambda run: run.facts["run"]).cell
+        nearest = min((run.cell for run in grid.runs), key=lambda cell: len(differences(cell, newest)))
+        given = differences(nearest, newest)
+        # of a setting that the command line cannot give, the cells are those that were not run
+        try:
+            grid = expand(name, given)
+        except BadInputError:
+            return grid, notes
+        words = " ".join(f"{variable}={value}" for variable, value in given.items())
+        notes.append(f"GRID={name} was swept with {words}")
+    results.samples = results.swept(names, [run.cell for run in grid.runs])
+    return grid, notes
+
+
+def differences(cell: Cell, other: Cell) -> Mapping[str, str]:
+    """Return the variables of another cell that differ, but for its sample."""
+    return {
+        axes()[name].variable: str(value)
+        for name, value in other.axes()
+        if name not in SAMPLED and not (cell.has(name) and str(cell.value(name)) == str(value))
+    }
