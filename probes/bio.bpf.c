@@ -191,9 +191,11 @@ static __always_inline __u32 emit_pages(const struct record *record, __u32 where
 	struct walk *walk = own_walk();
 	struct record *run = NULL;
 
-	/* the rest of a bio that was split begins within its vectors */
-	walk->vector = (__u64)bio->bi_io_vec +
-		       (__u64)bio->bi_iter.bi_idx * bpf_core_type_size(struct bio_vec);
+	/* The rest of a bio that was split begins within its vectors. Read from memory again, their
+	 * address is a number; to a pointer Linux 6.1's verifier adds no product. */
+	walk->vector = (__u64)bio->bi_io_vec;
+	*(volatile __u64 *)&walk->vector +=
+		bio->bi_iter.bi_idx * bpf_core_type_size(struct bio_vec);
 	walk->done = bio->bi_iter.bi_bvec_done;
 	/* a copy of a bio has its vectors, but not their number */
 	walk->bytes = record->n << 9;
