@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from analysis.figures import style
 from commitpath.charts import look
@@ -213,6 +213,11 @@ def metric_axis(axis: Any, scale: str, room: float = math.inf) -> None:
         low, high = axis.get_view_interval()
         needed = 3 * math.log10(high / low) * (look.extent(look.tick(high), look.POINTS) + 0.06)
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if needed < room else (1,)))
+    elif scale == "symlog":
+        low, high = axis.get_view_interval()
+        # between two powers of ten the scale's own ticks are too few to read a value
+        if sum(low <= tick <= high for tick in axis.get_majorticklocs()) < 2:
+            axis.set_major_locator(MaxNLocator(5))
     axis.set_major_formatter(lambda value, _: look.tick(value))
 
 

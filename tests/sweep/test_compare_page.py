@@ -131,3 +131,11 @@ def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
     side_by_side.changes({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
     drawn = path.read_text()
     assert "30: 100.0 → 125.0" in drawn and "f2fs full" in drawn and "B: kernel=7.x" in drawn
+
+
+def test_changes_between_two_powers_of_ten_have_numbers_on_their_axis(tmp_path: Path) -> None:
+    """No power of ten is between -90 and -50 %, the changes of these cells."""
+    path = tmp_path / "changes.svg"
+    cells = [matched(f"fs=ext4 rows={rows}", 100, 10 + rows) for rows in range(41)]
+    side_by_side.changes({"A": "mode=wal", "B": "mode=delete"}, cells, path)
+    assert len(re.findall(r">[−-]\d+<", path.read_text())) > 2
