@@ -290,9 +290,9 @@ def _twin_commands(commands: dict[str, Any] | None) -> list[str]:
     if commands is None:
         return []
     if commands["same"]:
-        return [f"the twin's device got the same {commands['run']} commands in the same order"]
+        return [f"the baseline run's device got the same {commands['run']} commands in the same order"]
     return [
-        f"the twin's device got {commands['twin']} commands, the run's {commands['run']}; "
+        f"the baseline run's device got {commands['twin']} commands, the watched run's {commands['run']}; "
         f"the first {commands['first_difference']} are the same"
     ]
 

@@ -131,7 +131,9 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
     assert built["twin_commands"]["same"] is False
     first = built["twin_commands"]["first_difference"]
     assert 50 < first < 200
-    said = f"the twin's device got 261 commands, the run's 261; the first {first} are the same"
+    said = (
+        f"the baseline run's device got 261 commands, the watched run's 261; the first {first} are the same"
+    )
     assert said in terminal.watching(built)
 
 
