@@ -98,10 +98,11 @@ def choices(names: Iterable[str], command: str) -> str:
 
 def in_any_case(text: str, names: Iterable[str]) -> str:
     """Return a text whose words that are names, but for their case, are these names; a path as it is."""
-    by_lower_case = {name.casefold(): name for name in names}
     if "/" in text or text.endswith(".yml"):
         return text
-    return re.sub(r"\S+", lambda word: by_lower_case.get(word[0].casefold(), word[0]), text)
+    exact = {name: name for name in names}
+    by_case = {name.casefold(): name for name in exact} | exact
+    return re.sub(r"\S+", lambda word: by_case.get(word[0], by_case.get(word[0].casefold(), word[0])), text)
 
 
 def did_you_mean(text: str, choices: Iterable[str]) -> str:

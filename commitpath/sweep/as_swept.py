@@ -24,7 +24,10 @@ def as_swept(name: str, grid: Expanded, results: Results) -> tuple[Expanded, lis
         newest = max(swept, key=lambda run: run.facts["run"]).cell
         nearest = min((run.cell for run in grid.runs), key=lambda cell: len(differences(cell, newest)))
         given = differences(nearest, newest)
-        # of a setting that the command line cannot give, the cells are those that were not run
+        # without a variable that makes its cells (an axis of another version, an edited profile or grid),
+        # the cells are those that were not run
+        if not given or not given.keys() <= {axis.variable for axis in axes().values()}:
+            return grid, notes
         try:
             grid = expand(name, given)
         except BadInputError:
@@ -36,9 +39,9 @@ def as_swept(name: str, grid: Expanded, results: Results) -> tuple[Expanded, lis
 
 
 def differences(cell: Cell, other: Cell) -> Mapping[str, str]:
-    """Return the variables of another cell that differ, but for its sample."""
+    """Return the variables of another cell that differ, but for its sample; an unknown axis by its name."""
     return {
-        axes()[name].variable: str(value)
+        axes()[name].variable if name in axes() else name: str(value)
         for name, value in other.axes()
         if name not in SAMPLED and not (cell.has(name) and str(cell.value(name)) == str(value))
     }

@@ -1,6 +1,6 @@
 """Text for a terminal: lines of a width, names made printable."""
 
-from base.text import filled, filled_lines
+from base.text import filled, filled_lines, in_any_case
 
 
 def test_an_empty_text_keeps_its_head() -> None:
@@ -11,3 +11,7 @@ def test_an_empty_text_keeps_its_head() -> None:
 
 def test_a_line_break_within_a_text_is_shown() -> None:
     assert filled_lines(["x\ny.svg"]) == "x\\ny.svg"
+
+
+def test_of_two_names_that_differ_in_case_alone_the_given_one_is_taken() -> None:
+    assert in_any_case("quick Quick Other", ["quick", "Quick", "other"]) == "quick Quick other"

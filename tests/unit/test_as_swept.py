@@ -1,0 +1,29 @@
+"""A grid is taken as it was swept only with settings that the command line can give."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from commitpath.sweep.as_swept import as_swept
+from commitpath.sweep.grid import expand
+from model.cell import Cell
+
+
+def newer(cell: Cell) -> Cell:
+    """As another lab's, with an axis that this version does not have."""
+    return replace(cell, others={"zeta": 3})
+
+
+def edited(cell: Cell) -> Cell:
+    """As before the device's profile was edited."""
+    device = {**cell.profiles["device"], "zeta": 3}
+    return replace(cell, profiles={**cell.profiles, "device": device})
+
+
+@pytest.mark.parametrize("other", [newer, edited])
+def test_a_sweep_of_other_cells_changes_nothing(other: Any) -> None:
+    grid = expand("quick")
+    run = SimpleNamespace(grids={"quick"}, cell=other(grid.runs[0].cell), facts={"lab": "here", "run": "1"})
+    assert as_swept("quick", grid, cast(Any, SimpleNamespace(counted=[run], lab="here"))) == (grid, [])
