@@ -353,7 +353,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "sqlite": {"version": "3.46.1", "source_id": "synthetic", "compile_options": ["A=1"]},
         "requested": pragmas,
         "effective": pragmas,
-        "pragmas": {"auto_vacuum": "0"},
+        "pragmas": {"auto_vacuum": "0", "checkpoint_fullfsync": "0", "fullfsync": "0"},
         "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
         "rows_before": ROWS,
         "rows_after": ROWS if workload == "null" else ROWS + n - sum(one for _, one in _made(n)[2 * n :]),
