@@ -245,7 +245,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		__u64 vector = (__u64)bio->bi_io_vec;
 
 		/* most of a filesystem's are of one page */
-		if (size == PAGE_SIZE && !bio->bi_iter.bi_idx &&
+		if (size == PAGE_SIZE && !bio->bi_iter.bi_idx && !bio->bi_iter.bi_bvec_done &&
 		    PAIR(struct bio_vec, vector, bv_len, bv_offset) == PAGE_SIZE) {
 			__u64 head;
 			__u32 first;

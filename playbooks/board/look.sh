@@ -22,6 +22,8 @@ elif grep -q '\[confidentiality\]' /sys/kernel/security/lockdown 2> /dev/null; t
   say probes 'counters only: the kernel is locked down'
 elif ! grep -q -w tracefs /proc/filesystems; then
   say probes 'counters only: the kernel has no tracefs'
+elif ! command -v getconf > /dev/null; then
+  say probes 'counters only: there is no getconf, which reads the size of pages'
 elif [ "$(getconf PAGESIZE)" != 4096 ]; then
   say probes "counters only: the kernel's pages have $(getconf PAGESIZE) bytes, not 4096"
 else

@@ -27,7 +27,7 @@ def test_runs_that_the_kernel_skipped_are_lost(tmp_path: Path) -> None:
 def test_the_rest_of_a_split_bio_has_its_own_pages(tmp_path: Path) -> None:
     """Fields: begin, end, owner, pages, inode, first index."""
     lines = [line.split()[2:] for line in run("split_bio", tmp_path).splitlines()]
-    assert lines == [["0", "3", "5", "14"], ["0", "1", "5", "16"]]
+    assert lines == [["0", "3", "5", "14"], ["0", "1", "5", "16"], ["0", "2", "5", "12"]]
 
 
 def test_an_atomic_commit_is_not_a_later_syncs_wait(tmp_path: Path) -> None:

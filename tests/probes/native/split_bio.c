@@ -1,4 +1,5 @@
-/* The rest of a bio that was split within its second vector, then one of its last page. */
+/* The rest of a bio that was split within its second vector; one of its last page; and one of a
+ * page of which two vectors have a half. */
 #include "bio.bpf.c"
 #include "native.h"
 
@@ -29,6 +30,10 @@ int main(void)
 	}
 	bio_queue(&bio);
 	bio.bi_iter = (struct bvec_iter){.bi_size = PAGE_SIZE, .bi_idx = 2};
+	bio_queue(&bio);
+	struct bio_vec halves[] = {{&pages[2], PAGE_SIZE, 0}, {&pages[3], PAGE_SIZE, 0}};
+	bio.bi_io_vec = halves;
+	bio.bi_iter = (struct bvec_iter){.bi_size = PAGE_SIZE, .bi_bvec_done = PAGE_SIZE / 2};
 	bio_queue(&bio);
 	native_print(RECORD_PAGES);
 	return 0;
