@@ -62,6 +62,8 @@ collect_garbage() { # folder: F2FS moves what is valid in a segment, 512 pages, 
   sync "$1/moved.db"
 }
 
+# the probes need the types of the modules
+modprobe -a btrfs f2fs xfs
 modprobe null_blk nr_devices=0
 make_fs ext4 -b 4096 -E lazy_itable_init=0,lazy_journal_init=0
 make_fs f2fs
