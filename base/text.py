@@ -97,7 +97,7 @@ def choices(names: Iterable[str], command: str) -> str:
 
 
 def in_any_case(text: str, names: Iterable[str]) -> str:
-    """Return a text whose words that are names, but for their case, are these names; a path as it is."""
+    """Return a text in which each word that is a name in other case is written as the name; a path stays."""
     if "/" in text or text.endswith(".yml"):
         return text
     exact = {name: name for name in names}

@@ -14,7 +14,11 @@ say 'a run is held by' "$held"
 
 # observers that can run
 btf=/sys/kernel/btf/vmlinux
-if [ ! -e $btf ]; then
+if ! command -v getconf > /dev/null; then
+  say probes 'counters only: getconf, which reads the size of pages, is missing'
+elif [ "$(getconf PAGESIZE)" != 4096 ]; then
+  say probes "counters only: the kernel's pages have $(getconf PAGESIZE) bytes, not 4096"
+elif [ ! -e $btf ]; then
   say probes "counters only: the kernel has no BTF ($btf)"
 elif [ ! -e /proc/sys/kernel/unprivileged_bpf_disabled ]; then
   say probes 'counters only: the kernel has no bpf()'
@@ -22,10 +26,6 @@ elif grep -q '\[confidentiality\]' /sys/kernel/security/lockdown 2> /dev/null; t
   say probes 'counters only: the kernel is locked down'
 elif ! grep -q -w tracefs /proc/filesystems; then
   say probes 'counters only: the kernel has no tracefs'
-elif ! command -v getconf > /dev/null; then
-  say probes 'counters only: there is no getconf, which reads the size of pages'
-elif [ "$(getconf PAGESIZE)" != 4096 ]; then
-  say probes "counters only: the kernel's pages have $(getconf PAGESIZE) bytes, not 4096"
 else
   say probes "possible: the kernel has BTF ($(stat -c %s $btf) bytes)"
 fi

@@ -77,47 +77,32 @@ def test_a_board_whose_partition_is_not_proved() -> None:
     assert lines[0] == "pi: no run can be made" and why in " ".join(" ".join(lines).split())
 
 
+def on_a_board(folder: Path, says: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in playbooks/, where programs (`says`, by name) print what a board's would."""
+    for name, text in says.items():
+        (folder / name).write_text(f"#!/bin/sh\necho {text}\n")
+        (folder / name).chmod(0o755)
+    environment = {"PATH": f"{folder}:/usr/bin:/bin"}
+    return subprocess.run(
+        command, env=environment, cwd=ansible.PLAYBOOKS, capture_output=True, text=True, check=False
+    )
+
+
 def test_a_board_of_another_architecture(tmp_path: Path) -> None:
     """What each call says first; all that is missing is in one line then."""
-    for name, said in {"uname": "x86_64", "id": "1000"}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
-        (tmp_path / name).chmod(0o755)
-    script = ansible.PLAYBOOKS / "board/check-board.sh"
-    done = subprocess.run(
-        ["sh", str(script), "me"],
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = on_a_board(tmp_path, {"uname": "x86_64", "id": "1000"}, "sh", "board/check-board.sh", "me")
     assert done.returncode == 1
-    said = ansible.cause(done.stderr)
-    assert said.startswith("check-board: it is x86_64; a board is arm64 (aarch64); not root: ")
+    cause = ansible.cause(done.stderr)
+    assert cause.startswith("check-board: it is x86_64; a board is arm64 (aarch64); not root: ")
 
 
 def test_a_board_with_pages_of_16_kib(tmp_path: Path) -> None:
     """As a Raspberry Pi 5: what lacks for the probes is known before the board is used."""
-    (tmp_path / "getconf").write_text("#!/bin/sh\necho 16384\n")
-    (tmp_path / "getconf").chmod(0o755)
-    done = subprocess.run(
-        ["sh", "-c", ". board/needs.sh && . observers/probes.sh && check"],
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        cwd=ansible.PLAYBOOKS,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    line = "the kernel's pages have 16384 bytes, and the probes need 4096: PROBES=none times a cell"
-    assert line in done.stderr
-    looked = subprocess.run(
-        ["sh", "board/look.sh", "/dev/null"],
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        cwd=ansible.PLAYBOOKS,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "probes: counters only" in looked.stdout
+    check = ". board/needs.sh && . observers/probes.sh && check"
+    checked = on_a_board(tmp_path, {"getconf": "16384"}, "sh", "-c", check)
+    assert "the kernel's pages have 16384 bytes, and the probes need 4096: PROBES=none" in checked.stderr
+    looked = on_a_board(tmp_path, {"getconf": "16384"}, "sh", "board/look.sh", "/dev/null")
+    assert "probes: counters only: the kernel's pages have 16384 bytes, not 4096" in looked.stdout
 
 
 def unpacked(script: Path, *words: str, **environment: str) -> list[str]:
