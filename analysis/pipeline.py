@@ -20,7 +20,7 @@ from analysis.command import tables as command_tables
 from analysis.command import text as command_report
 from analysis.ledger.build import Ledger
 from analysis.report import html_page, manifest, manual, summary
-from analysis.run_files import derived
+from analysis.run_files import derived, written_tables
 from analysis.schemas import ledger as schema
 from analysis.stats import report_tables
 from base import identity, scratch
@@ -49,11 +49,11 @@ def _analyse_cell(folder: Path) -> dict[str, Any]:
     with _outputs(folder, effective, result) as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            derived.parquet(run.content.table, fresh / "tables/content.parquet")
-            derived.csv(run.content.table, fresh / "tables/content.csv")
+            written_tables.parquet(run.content.table, fresh / "tables/content.parquet")
+            written_tables.csv(run.content.table, fresh / "tables/content.csv")
         if run.judged is not None:
-            derived.parquet(run.judged, fresh / "tables/trials.parquet")
-            derived.csv(run.judged, fresh / "tables/trials.csv")
+            written_tables.parquet(run.judged, fresh / "tables/trials.parquet")
+            written_tables.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
         page = html_page.render(run, built, effective, result, pictures, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
@@ -83,7 +83,7 @@ def _analyse_command(folder: Path) -> dict[str, Any]:
         frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
         frames |= {name: getattr(run.ledger, name) for name in (*schema.TABLES, "reads") if run.ledger}
         for name, table in frames.items():
-            derived.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
+            written_tables.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
         page = command_report.render_page(run, effective, result, _docs(folder, result))
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
     return result
@@ -110,11 +110,11 @@ def write_tables(folder: Path, built: report_tables.Tables, ledger: Ledger | Non
     folder.mkdir()
     for name in report_tables.names():
         table: pl.DataFrame = getattr(built, name)
-        derived.parquet(table, folder / f"{name}.parquet")
+        written_tables.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            derived.csv(table, folder / f"{name}.csv")
+            written_tables.csv(table, folder / f"{name}.csv")
     for name in (*schema.TABLES, "reads") if ledger else ():
-        derived.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
+        written_tables.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ later, or by another lab, does not change it.
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 # A stored cell or watched command: cell.json or watch.json (model/cell.py has the typed one).
@@ -82,6 +83,21 @@ def cell_name(stored: Document) -> str:
     parts = [stored.get(axis, "-") for axis in ("fs", "journal_mode" if first else "engine")]
     parts += [_syncs(stored), *(stored.get(axis, "-") for axis in ("workload", "device"))]
     return "-".join([*map(str, parts), cell_id(stored)])
+
+
+def misnamed(folder: Path, stored: Document, host: Document) -> str | None:
+    """Return which folder name, of the run or its cell, contradicts the documents; None if neither does.
+
+    A copied run with an edited cell keeps its old folder name.
+    """
+    place = folder.resolve()
+    for kind, name, called in (
+        ("run", host.get("run_id"), place.name),
+        ("cell", cell_name(stored), place.parent.name),
+    ):
+        if name != called:
+            return f"the folder of its {kind} is not called {name}"
+    return None
 
 
 def _syncs(stored: Document) -> str:

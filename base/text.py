@@ -1,6 +1,7 @@
 """Format messages and tables: escape invisible characters, wrap, list allowed values, suggest near ones."""
 
 import difflib
+import math
 import re
 import textwrap
 from collections.abc import Container, Iterable, Sequence
@@ -29,6 +30,11 @@ def counted(number: int, noun: str) -> str:
     """Return a number and its noun, in the plural unless the number is 1."""
     plural = "es" if noun.endswith(("sh", "ss")) else "s"
     return f"{number} {noun}{'' if number == 1 else plural}"
+
+
+def percent(fraction: float, digits: int = 2) -> str:
+    """Return a share in percent, rounded down, so that 100 is all."""
+    return f"{math.floor(fraction * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}"
 
 
 def printable_lines(lines: Iterable[object]) -> str:

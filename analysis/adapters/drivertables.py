@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.run_files.reading import Columns, columns, read_csv, shown
+from analysis.run_files.csv_tables import Columns, columns, read_csv
+from analysis.run_files.reading import shown
 from analysis.schemas.ledger import FILE, FILES
 from base.errors import FileError
 from model import operations

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.adapters import device_logs, driver
 from analysis.adapters.device_logs import Reader
-from analysis.run_files.reading import Columns, read_csv
+from analysis.run_files.csv_tables import Columns, read_csv
 from base.errors import BadInputError, FileError
 from model.crash_points.policies import FAULT, FOLDER
 

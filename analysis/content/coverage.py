@@ -1,6 +1,5 @@
 """Summarize the share of written bytes that content readers confirmed, for summary.json and the terminal."""
 
-import math
 import textwrap
 from typing import Any
 
@@ -8,6 +7,7 @@ import polars as pl
 
 from analysis.content import Content
 from analysis.content.verdicts import STATES
+from base.text import percent
 
 WITHOUT = "content not confirmed (recorded without it)"
 
@@ -30,11 +30,6 @@ def summary(content: Content | None) -> dict[str, Any] | None:
 def share(label: dict[str, int]) -> float:
     """Return the confirmed share of a label's bytes."""
     return label["confirmed"] / sum(label.values())
-
-
-def percent(fraction: float, digits: int = 2) -> str:
-    """Return a share in percent, rounded down, so that 100 is all."""
-    return f"{math.floor(fraction * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}"
 
 
 def lines(content: dict[str, Any] | None) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from analysis.export import blktrace, iolog, trace_events
-from analysis.run_files import derived, stored
+from analysis.run_files import derived, stored, written_tables
 from analysis.run_files.reading import check_unlinked
 from analysis.run_files.stored import Stored
 from base import scratch
@@ -26,7 +26,7 @@ def _csv(run: Stored, folder: Path) -> None:
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
             raise FileError(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
-        derived.csv(table, folder / f"{path.stem}.csv")
+        written_tables.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:

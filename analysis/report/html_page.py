@@ -20,6 +20,7 @@ from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
 from analysis.stats.report_tables import BLOCK_COLUMNS, Tables
+from base.text import percent
 from base.version import version
 from model import engines
 from model.cell import unused
@@ -135,7 +136,7 @@ def environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
-    made.filters |= {"number": number, "percent": coverage.percent, "with_contents": with_contents}
+    made.filters |= {"number": number, "percent": percent, "with_contents": with_contents}
     made.globals |= {
         "between": terminal.between,
         "version": version(),

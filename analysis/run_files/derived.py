@@ -1,22 +1,17 @@
-"""Write an analysis's tables, and their hashes to derived.json; detect later changes; lock the run meanwhile.
+"""Write hashes of an analysis's files to derived.json; detect later changes; lock the run meanwhile.
 
 A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
-filesystem has no locks of folders, as NFS, nothing is marked. A failed write is an OSError with the file's
-name.
+filesystem has no locks of folders, as NFS, nothing is marked.
 """
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
-
-import polars as pl
+from typing import Any
 
 from analysis.run_files.reading import read_json, sha256
 from base.errors import FileError
@@ -119,32 +114,3 @@ def _opened_folder(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def parquet(table: pl.DataFrame, path: Path, compression: Literal["zstd", "lz4"] = "zstd") -> None:
-    """Write a table as Parquet. Raises OSError."""
-    with _named_error(path):
-        table.write_parquet(path, compression=compression)
-
-
-def csv(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV. Raises OSError."""
-    with _named_error(path):
-        table.write_csv(path)
-
-
-@contextlib.contextmanager
-def _named_error(path: Path) -> Iterator[None]:
-    """Raise Polars' errors as an OSError with the file's name.
-
-    Polars also raises a system error as ComputeError. An error without a number, as at the end of a Parquet
-    file, becomes EIO with Polars' text.
-    """
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        match = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
-        number = int(match[1]) if match else errno.EIO
-        first, _, _ = str(error).partition("\n")
-        why = "" if match else f" ({first})"
-        raise OSError(number, os.strerror(number) + why, str(path)) from error

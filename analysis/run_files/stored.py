@@ -1,6 +1,5 @@
 """Open an analysed run (cell, summary, tables), also a rejected one; refuse changed or invalid files."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from analysis.run_files.reading import SHOWN, read_json
 from analysis.schemas import ledger as schema
 from base import identity
 from base.errors import FileError
-from base.identity import cell_name
 from model import cell as cells
 from model import engines
 from model.cell import Cell
@@ -95,25 +93,10 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     return Stored(folder, parse_cell(path, read_json(path)), read_json(folder / "summary.json"))
 
 
-def misnamed(folder: Path, document: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
-    """Return which folder name, of the run or its cell, contradicts the documents; None if neither does.
-
-    document: cell.json. A copied run with an edited cell keeps its old folder name.
-    """
-    place = folder.resolve()
-    for kind, name, called in (
-        ("run", host.get("run_id"), place.name),
-        ("cell", cell_name(document), place.parent.name),
-    ):
-        if name != called:
-            return f"the folder of its {kind} is not called {name}"
-    return None
-
-
 def read_named(folder: Path) -> Stored:
     """Open an analysed run that is in its original place, below its cell's folder. Raises FileError."""
     run = read(folder)
-    if wrong := misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
+    if wrong := identity.misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
         raise FileError(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")
     return run
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files import derived, stored, stored_files
+from analysis.run_files import derived, stored_files
 from analysis.run_files.reading import read_json
 from base import identity, progress, scratch
 from base.errors import BadInputError, FileError
@@ -148,7 +148,7 @@ def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[P
         cell, host = (read_json(folder / f"{document}.json") for document in ("cell", "host"))
         hashes = stored_hashes(folder)
         try:
-            wrong = stored.misnamed(folder, cell, host)
+            wrong = identity.misnamed(folder, cell, host)
         except KeyError as error:
             wrong = f"cell.json has no {error}"
         if wrong:

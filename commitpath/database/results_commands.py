@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.content import coverage
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import aligned, counted, filled, filled_lines, printable, printable_lines
+from base.text import aligned, counted, filled, filled_lines, percent, printable, printable_lines
 from commitpath.command_line import variables
 from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
@@ -111,7 +110,7 @@ def measured(summary: Mapping[str, Any]) -> dict[str, str]:
         "cost %": (None if cost is None else 100 * cost, 2),
         "unattributed %": (None if share is None else 100 * share, 3),
         "no transaction %": (None if none is None else 100 * none, 3),
-        "confirmed %": (None if confirmed is None else float(coverage.percent(confirmed)), 2),
+        "confirmed %": (None if confirmed is None else float(percent(confirmed)), 2),
         "KiB/transaction": (kib, 1),
     }
     return {name: "-" if value is None else f"{value:.{n}f}" for name, (value, n) in values.items()}

@@ -10,7 +10,7 @@ from analysis.schemas import documents
 from base import identity, strict_json
 from base.strict_json import UnfitError
 from base.text import printable
-from commitpath.database import store
+from commitpath.database import checked_rows, store
 from commitpath.database.store import LABEL
 from model import cell as cells
 from model import durability
@@ -50,14 +50,18 @@ def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> I
     """Yield the valid rows of a table; the others are named on stderr."""
     path = store.path_of(connection)
     again = " (make results REBUILD=yes repairs it)" if path == str(store.DATABASE.resolve()) else ""
+    known, new = checked_rows.valid(), set()
     for row in stored(connection, table, order):
-        if wrong := fault(table, row):
-            print(
-                printable(f"commitpath: {path}: left out: {name(table, row)}: {wrong}{again}"),
-                file=sys.stderr,
-            )
-        else:
-            yield row
+        if (row_hash := checked_rows.row_hash(table, row)) not in known:
+            if wrong := fault(table, row):
+                print(
+                    printable(f"commitpath: {path}: left out: {name(table, row)}: {wrong}{again}"),
+                    file=sys.stderr,
+                )
+                continue
+            new.add(row_hash)
+        yield row
+    checked_rows.remember(new)
 
 
 def name(table: str, row: Row) -> str:

@@ -27,6 +27,8 @@ BUSY = "another process is writing to it"
 # label of a lab without one
 UNNAMED = "local"
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
+# Databases that this process has checked: a check reads the whole file.
+_CHECKED: set[Path] = set()
 
 
 class DatabaseError(LabError):
@@ -82,7 +84,9 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
         with explained(path):
             if not write:
                 connection.execute("PRAGMA query_only=ON")
-            check(connection, path)
+            if path not in _CHECKED:
+                check(connection, path)
+                _CHECKED.add(path)
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
             with explained(path):

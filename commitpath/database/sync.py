@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.run_files import derived
-from analysis.run_files import stored as analysed_runs
 from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
 from base.errors import FileError
@@ -50,7 +49,7 @@ def read_run(folder: Path, lab: str) -> dict[str, Any]:
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
     cell, host = (strict_json.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
-    if wrong := analysed_runs.misnamed(folder, cell, host):
+    if wrong := identity.misnamed(folder, cell, host):
         raise UnfitError(wrong)
     analysed = (folder / "summary.json").exists()
     if analysed and (wrong := derived.fault(folder, *derived.DOCUMENTS)):

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from lab import Lab
 
 from base.text import printable
-from commitpath.database import row_checks, store
+from commitpath.database import checked_rows, row_checks, store
 
 Labs = Callable[[str], Lab]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
@@ -99,6 +100,32 @@ def test_a_damaged_database_lists_and_compares_and_is_repaired(labs: Labs, tmp_p
     again = here.make("results")
     assert (again.returncode, again.stderr) == (0, "")
     assert "4 runs" in again.stdout
+
+
+def test_a_row_is_checked_once_and_again_when_it_changes(
+    labs: Labs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = labs("here")
+    here.run(MODE="wal")
+    here.ok("results")
+    database, checked = here.results / "results.sqlite", []
+
+    def sound() -> list[str]:
+        with store.opened(database, write=False) as connection:
+            return [row["status"] for row in row_checks.sound(connection, "run")]
+
+    fault = row_checks.fault
+    monkeypatch.setattr(row_checks, "fault", lambda *row: checked.append(row) or fault(*row))
+    assert sound() == ["ok"] and not checked
+    poison(database, "UPDATE run SET summary = json_set(summary, '$.tps.all', 'fast')")
+    assert sound() == [] and len(checked) == 1
+    assert "left out: run local/" in capsys.readouterr().err
+    # without a cache each row is checked each time
+    poison(database, "UPDATE run SET summary = json_set(summary, '$.tps.all', 2)")
+    monkeypatch.setattr(checked_rows, "CACHE", here.results / "none")
+    checked_rows._file.cache_clear()
+    assert sound() == sound() == ["ok"] and len(checked) == 3
+    checked_rows._file.cache_clear()
 
 
 def test_terminal_escapes_are_printed_as_text(labs: Labs, tmp_path: Path) -> None:
