@@ -14,17 +14,22 @@ from model.cell import Cell, Profile
 _ID = "_id"
 
 
+def at_default(cell: Cell) -> list[str]:
+    """Return the names of a cell's axes that are at their present default, sorted."""
+    known = axes()
+    return sorted(
+        name for name, value in cell.axes() if name in known and value == known[name].spec["default"]
+    )
+
+
 def stored(cell: Cell) -> dict[str, Any]:
     """Return the document of a cell in cell.json, with its axes at their default."""
-    at_default = [
-        name for name, value in cell.axes() if name in axes() and value == axes()[name].spec["default"]
-    ]
-    return {**cell.document(), "at_default": sorted(at_default)}
+    return {**cell.document(), "at_default": at_default(cell)}
 
 
 def complete(cell: Cell) -> Cell:
     """Return a stored cell with the axes that its document lacks, at their default."""
-    return replace(cell, absent=frozenset())
+    return replace(cell, absent=frozenset()) if cell.absent else cell
 
 
 def current_id(document: identity.Document, apart: Set[str] = frozenset()) -> str:

@@ -14,6 +14,7 @@ import polars as pl
 from analysis.run_files import derived, stored
 from analysis.run_files.reading import read_json
 from base import identity
+from commitpath.cells.identities import current_id
 from commitpath.database.select import Run
 from model import engines
 
@@ -46,7 +47,7 @@ def read(folder: Path) -> Run:
         path=str(folder),
         reasons=tuple(summary["reasons"]),
         cell=cell,
-        stored=document,
+        cell_id=current_id(document),
         summary=summary,
         _documents={"manifest": json.dumps(manifest), "host": (folder / "host.json").read_text()},
     )

@@ -21,7 +21,7 @@ def odd(runs: Iterable[Run]) -> list[str]:
         plan = host.get("raw_sha256", {}).get("raw/plan.json")
         begun = [host.get("snapshots"), plan, host.get("program")]
         if all(begun):
-            alike[json.dumps([run.stored, *begun], sort_keys=True)].append(run)
+            alike[json.dumps([run.cell.document(), *begun], sort_keys=True)].append(run)
     paths: list[str] = []
     for same in alike.values():
         folders = [RESULTS / str(run.path) for run in same]

@@ -11,7 +11,7 @@ import pytest
 from analysis.report import manual
 from base.errors import BadInputError, LabError
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.identities import cell_id, stored
+from commitpath.cells.identities import cell_id
 from commitpath.database.select import Run
 from commitpath.papers import document, figure_data, judge, page, paper
 from commitpath.papers.readings import UNCHANGED
@@ -36,7 +36,7 @@ def run(cell: Cell, tps: float, **summary: Any) -> Run:
     mount = {"mount": {"fs": "ext4", "options": ["rw"]}}
     manifest = {"engine": engine, engine: {"effective": effective}, "filesystem": mount}
     return Run(
-        *(settings, {**facts, "run": "r1", "repeat": "1"}, frozenset(), "a/r1", (), cell, stored(cell)),
+        *(settings, {**facts, "run": "r1", "repeat": "1"}, frozenset(), "a/r1", (), cell, cell_id(cell)),
         {**rates, **summary},
         {"manifest": json.dumps(manifest)},
     )

@@ -30,8 +30,8 @@ def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: py
             grids=frozenset(),
             path=name,
             reasons=(),
-            cell=some_cell(),
-            stored={"seed": seed},
+            cell=some_cell(seed=seed),
+            cell_id="c",
             summary={"run_id": name, "clock": "virtual"},
             _documents={"host": json.dumps(host)},
         )

@@ -13,7 +13,7 @@ from lab import Lab, manifest
 from analysis.stats import spread
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.identities import cell_id, stored
+from commitpath.cells.identities import cell_id
 from commitpath.database.select import Run
 from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.papers.strips import Strips
@@ -60,7 +60,7 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
         None,
         reasons,
         cell,
-        stored(cell),
+        cell_id(cell),
         summary,
         {"manifest": json.dumps(manifest(cell))},
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from commitpath.cells.from_variables import make_cell
-from commitpath.cells.identities import cell_id, stored
+from commitpath.cells.identities import cell_id
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database.select import UNVERIFIED, Run
 from commitpath.results.query import Results
@@ -22,7 +22,7 @@ def run(number: int, path: str | None = "here", status: str = "ok", **axes: str)
     }
     summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell.probes else {"labels": 1}}
     settings = dict(cell.axes())
-    return Run(settings, facts, frozenset(), path, ("lost",), cell, stored(cell), summary, {})
+    return Run(settings, facts, frozenset(), path, ("lost",), cell, cell_id(cell), summary, {})
 
 
 def test_the_watched_run_is_that_of_the_nearest_n_and_of_those_the_newest() -> None:

@@ -36,7 +36,7 @@ def test_rates_of_a_run_on_another_device(tmp_path: Path) -> None:
     """On its own device a run has its own rates; slower merges of a phase change that phase and the whole."""
     shutil.unpack_archive(SAMPLE, tmp_path)
     rates = {"insert": 100.0, "delete": 90.0, "all": 50.0}
-    run = Run({}, {}, frozenset(), str(tmp_path / "run/twin"), (), make_cell({}), {}, {"tps": rates}, {})
+    run = Run({}, {}, frozenset(), str(tmp_path / "run/twin"), (), make_cell({}), "", {"tps": rates}, {})
     made, profile = replayed_claims.read(run), load_profile("device", "emmc-5.0")
     assert made.with_device(profile).summary["tps"] == rates
     slower = made.with_device({**profile, "timing": {**profile["timing"], "program_ns": 800000}})
@@ -55,7 +55,7 @@ def test_commands_in_flight_at_once_count_once() -> None:
     fields = ("begin_ns", "end_ns", "operation", "sector", "sectors")
     rows = [(0, end, READ, 8192 * number, 8) for number, end in enumerate(ends(profile))]
     commands = np.array(rows, [(name, np.int64) for name in fields])
-    run = Run({}, {}, frozenset(), "", (), make_cell({}), {}, {"tps": {"all": 100.0}}, {})
+    run = Run({}, {}, frozenset(), "", (), make_cell({}), "", {"tps": {"all": 100.0}}, {})
     made = replayed_claims.Replayed(run, commands, {"all": (0, max(ends(profile)))})
     assert made.with_device(profile).summary["tps"] == {"all": 100.0}
     expected = 100 * max(ends(profile)) / max(ends(slower))
