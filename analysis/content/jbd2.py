@@ -2,7 +2,9 @@
 
 From include/linux/jbd2.h and fs/jbd2/commit.c of Linux 6.12. All numbers are big-endian. A descriptor's tags
 give the home of each block that follows it in the journal. With the feature checksum_v3 each tag has the CRC
-of its copy, seeded with the journal's UUID and the transaction's number.
+of its copy, seeded with the journal's UUID and the transaction's number. The block layer sorts by sector:
+where the log wraps around, copies may be issued before their descriptor. They are issued after the previous
+commit, and before their own.
 """
 
 from dataclasses import dataclass
@@ -63,7 +65,8 @@ def read(blocks: Blocks, journal: Journal) -> JournalBlocks:
             true[checked] = _sealed(blocks.take(rows[checked]), place, seed)
         rows, kinds, numbers = rows[true], kinds[true], numbers[true]
     described = kinds == DESCRIPTOR
-    copies = _copies(blocks, journal, seed, rows[described], numbers[described])
+    ends = rows[kinds == COMMIT]
+    copies = _copies(blocks, journal, seed, rows[described], numbers[described], ends)
     return JournalBlocks(rows, kinds, numbers, *copies)
 
 
@@ -82,9 +85,9 @@ def _sealed(pages: np.ndarray, place: int, seed: int) -> np.ndarray:
 
 
 def _copies(
-    blocks: Blocks, journal: Journal, seed: int, descriptors: Ints, numbers: Ints
+    blocks: Blocks, journal: Journal, seed: int, descriptors: Ints, numbers: Ints, commits: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
-    """Follow the tags of descriptors to the copies after them: JournalBlocks from `copies` on."""
+    """Follow the tags of descriptors to the copies in the log after them: JournalBlocks from `copies` on."""
     tag, home, flags, check = _tags(blocks.take(descriptors), journal)
     of = positions(blocks.number[descriptors], journal.places)
     first = np.flatnonzero(np.diff(tag, prepend=-1))
@@ -92,7 +95,11 @@ def _copies(
     place = of[tag] + 1 + nth
     # the log wraps around to the block after the superblock
     place = (place - 1) % max(journal.places.size - 1, 1) + 1
-    row = _next(blocks, journal.places[place], descriptors[tag])
+    # commits are one after another: a descriptor's is the next
+    after = np.searchsorted(commits, descriptors[tag])
+    begin, end = np.r_[-1, commits][after], np.r_[commits, blocks.number.size][after]
+    row = _last_before(blocks, journal.places[place], end)
+    row = np.where(row > begin, row, -1)
     complete = np.flatnonzero(row >= 0)
     tag, home, flags, check, row = (column[complete] for column in (tag, home, flags, check, row))
     true = np.ones(row.size, bool)
@@ -124,10 +131,9 @@ def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.nda
     return tag, home, flags[tag, nth].astype(np.int64), check
 
 
-def _next(blocks: Blocks, number: Ints, row: Ints) -> Ints:
-    """Return the first writing of each block after another writing, -1 if there is none."""
+def _last_before(blocks: Blocks, number: Ints, row: Ints) -> Ints:
+    """Return the last writing of each block before another writing, -1 if there is none."""
     order = np.lexsort((np.arange(blocks.number.size), blocks.number))
     key = (blocks.number[order] << 32) | order
-    where = np.searchsorted(key, (number << 32) | row, side="right")
-    next_key = at(key, np.where(where < key.size, where, -1))
-    return np.where((next_key >> 32 == number) & (next_key >= 0), next_key & _ALL, -1)
+    found = at(key, np.searchsorted(key, (number << 32) | row) - 1)
+    return np.where((found >> 32 == number) & (found >= 0), found & _ALL, -1)
