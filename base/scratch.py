@@ -1,4 +1,4 @@
-"""Make temporary folders and files, moved into place when complete; remove those that killed processes left.
+"""Temporary folders and files, moved into place when complete, and lock files; remove what a kill left.
 
 Such a folder is called <name>-<token>.commitpath.part and has a lock file, locked by its process. The
 kernel releases the lock when the process ends, and any later call removes folders without a holder. A

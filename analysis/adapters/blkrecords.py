@@ -1,4 +1,4 @@
-"""Read the kernel block tracer's files (version 8 as 7) and process names; give each record's kind and rwbs.
+"""Read the kernel block tracer's binary files (blktrace), with process names; decode each record's type.
 
 Records are `struct blk_io_trace` of linux/blktrace_api.h.
 

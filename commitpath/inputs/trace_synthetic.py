@@ -1,7 +1,4 @@
-"""`make trace-synthetic`: write a SQL trace fitted to published statistics, checked, or a mix's operations.
-
-Of a mix of operations it writes the operations that the workload executes.
-"""
+"""`make trace-synthetic`: write a SQL trace with published statistics, or a workload mix's operations."""
 
 import sqlite3
 from typing import Any
