@@ -1,7 +1,5 @@
 """Style of the figures: colors, page size and fonts, text width and wrapping, numbers as text."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Compare TPS of a paper's own runs (artifact.csv) with ours: ratios, and how many are within a factor."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

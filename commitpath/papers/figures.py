@@ -1,7 +1,5 @@
 """Draw a paper's figures from stored runs as SVG, PDF and PNG, with JSON and CSV; copy unchanged ones."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Write robust.html, .json and .csv (verdicts, and the settings that change them); print a summary."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence

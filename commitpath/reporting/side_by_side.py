@@ -1,7 +1,5 @@
 """`make compare PAGE=…`: write an HTML page with a figure of TPS, bytes and commands of each matched cell."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
