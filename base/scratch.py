@@ -108,6 +108,13 @@ def whole(place: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def write(place: Path, text: str) -> None:
+    """Write a file that appears, or is replaced, only when whole; make its folder if it is missing."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with whole(place) as part:
+        part.write_text(text, encoding="utf-8")
+
+
 @contextlib.contextmanager
 def disk_errors_name(place: Path) -> Iterator[None]:
     """Add the path to a disk error that names no file."""
