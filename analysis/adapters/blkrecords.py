@@ -1,4 +1,4 @@
-"""Read the kernel block tracer's binary files (blktrace), with process names; decode each record's type.
+"""Read the binary files of the kernel's block tracer, with process names; decode the type of each record.
 
 Records are `struct blk_io_trace` of linux/blktrace_api.h.
 
