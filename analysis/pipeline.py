@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
@@ -141,21 +141,13 @@ def _alone(folder: Path) -> Iterator[None]:
     while True:
         with scratch.lock_file(path) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_there(lock, path):  # removed by the previous holder
+            if not scratch.is_at(lock, path):  # removed by the previous holder
                 continue
             try:
                 yield
             finally:
                 path.unlink()
             return
-
-
-def _is_there(file: IO[str], path: Path) -> bool:
-    """Return whether an open file still has that path."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _swap(new: Path, place: Path, old: Path) -> None:

@@ -145,13 +145,6 @@ class Recorded:
         return databases.names(self.driver.config)
 
 
-def _read_host(path: Path) -> dict[str, Any]:
-    """Return host.json, or {} if it is missing. Raises FileError if it is invalid."""
-    if not path.exists():
-        return {}
-    return read_document(path, "host")
-
-
 def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
     """Return the plan, or None if it is missing. Raises FileError if it belongs to another cell."""
     if not path.exists():
@@ -170,7 +163,8 @@ def read(folder: Path) -> Recorded:
     of_command = (folder / "watch.json").is_file()
     document = folder / ("watch.json" if of_command else "cell.json")
     stored_cell = stored.cell_document(document)
-    host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
+    host = read_document(path, "host") if (path := folder / "host.json").exists() else {}
+    hashes = stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)

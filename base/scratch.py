@@ -1,4 +1,4 @@
-"""Make temporary folders and files, moved into place when complete; remove those that killed processes left.
+"""Temporary folders and files, moved into place when complete, and lock files; remove what a kill left.
 
 Such a folder is called <name>-<token>.commitpath.part and has a lock file, locked by its process. The
 kernel releases the lock when the process ends, and any later call removes folders without a holder. A
@@ -106,6 +106,13 @@ def whole(place: Path) -> Iterator[Path]:
         part.replace(place)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write(place: Path, text: str) -> None:
+    """Write a file that appears, or is replaced, only when whole; make its folder if it is missing."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with whole(place) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager

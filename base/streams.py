@@ -1,4 +1,4 @@
-"""Standard streams: discard what nobody reads, so that a reader that has gone does not end a command."""
+"""Let a command go on when the reader of its output has gone (`| head`): discard the rest of the output."""
 
 import os
 import sys

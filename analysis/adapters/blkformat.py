@@ -56,9 +56,11 @@ class Format:
     def __call__(self, line: str, number: blklines.Number) -> blklines.Row | None:
         """Return the event of a line. Raises LineError."""
         event = self._whole.fullmatch(line)
-        if event is None and _is_note(line):
-            return None
         if event is None:
+            note = blklines.PARSED.fullmatch(line)
+            # blkparse 1.3 prints a note in its own format whatever it was given
+            if note is not None and note["action"] == "m":
+                return None
             raise blklines.LineError(f"{line.strip()[:40]!r} is not an event in the given format")
         fields = event.groupdict()
         action = ACTIONS.get(fields["action"])
@@ -72,12 +74,6 @@ class Format:
         passthrough = int(fields.get("bytes", 0)) % 512 > 0
         time = int(fields["s"]) * 10**9 + int(fields["ns"])
         return blklines.row(fields, action, time, number, passthrough=passthrough)
-
-
-def _is_note(line: str) -> bool:
-    """Return whether a line is a note, which blkparse 1.3 prints in its own format whatever it was given."""
-    note = blklines.PARSED.fullmatch(line)
-    return note is not None and note["action"] == "m"
 
 
 def _pattern(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Read the kernel block tracer's files (version 8 as 7) and process names; give each record's kind and rwbs.
+"""Read the binary files of the kernel's block tracer, with process names; decode the type of each record.
 
 Records are `struct blk_io_trace` of linux/blktrace_api.h.
 

@@ -73,10 +73,9 @@ def transactions(path: Path) -> pl.DataFrame:
     schema = TRANSACTIONS | (RETURNED if "rows" in columns(path) else {})
     # a key-value engine writes without reading, so the number of changed rows is unknown
     table = read_csv(path, schema, optional=("changes",))
-    _in_order(path, table)
-    _numbered(path, table)
     counted = [name for name in ("changes", *RETURNED) if name in schema]
-    _refuse(path, table, *(_Rule(name, pl.col(name) < 0, "0 or more") for name in counted))
+    counts = (_Rule(name, pl.col(name) < 0, "0 or more") for name in counted)
+    _refuse(path, table, *_IN_ORDER, _NUMBERED, *counts)
     return table
 
 
@@ -106,14 +105,14 @@ def noted_transactions(path: Path) -> pl.DataFrame:
     # a database in memory, which writes into an attached one, has no path
     table = read_csv(path, NOTED, ("file",))
     table = table.with_columns(pl.col("file").fill_null("").map_elements(unescape, return_dtype=pl.String))
-    _numbered(path, table)
     before = pl.col("begin_ns").shift(1, fill_value=0)
     _refuse(
         path,
         table,
+        _NUMBERED,
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("changes", "tid")),
         _Rule("begin_ns", pl.col("begin_ns") < before, "no less than the line before has"),
-        _Rule("end_ns", pl.col("end_ns") < pl.col("begin_ns"), "no less than begin_ns"),
+        _ENDED,
         _Rule("pages", pl.col("pages") < 1, "1 or more"),
         _Rule("rolled_back", ~pl.col("rolled_back").is_in([0, 1]), "0 or 1"),
     )
@@ -123,7 +122,7 @@ def noted_transactions(path: Path) -> pl.DataFrame:
 def phases(path: Path, schema: Columns) -> pl.DataFrame:
     """Return the phases in order. Raises FileError."""
     table = read_csv(path, schema)
-    _in_order(path, table)
+    _refuse(path, table, *_IN_ORDER)
     return table
 
 
@@ -153,11 +152,11 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
     """
     schema = CALLS | DATABASE if databases > 1 else CALLS
     table = read_csv(path, schema, optional=("offset", "bytes", "page", "database"))
-    _in_order(path, table)
     other = ~pl.col("database").is_between(1, databases)
     _refuse(
         path,
         table,
+        *_IN_ORDER,
         _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
         _Rule("op", ~pl.col("op").is_in(OPERATIONS), ", ".join(OPERATIONS)),
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("inode", "offset", "bytes")),
@@ -184,11 +183,11 @@ def moved(path: Path, number: int) -> pl.DataFrame:
 def persistent(path: Path) -> pl.DataFrame:
     """Return the lines and bytes that each transaction wrote to persistent memory. Raises FileError."""
     table = read_csv(path, PERSISTENT)
-    _numbered(path, table)
     other = pl.col("file") != pl.col("file").first()
     _refuse(
         path,
         table,
+        _NUMBERED,
         _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
         _Rule("file", other, "the one of the first line"),
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("lines", "bytes")),
@@ -221,34 +220,20 @@ class _Rule(NamedTuple):
     expected: str
 
 
-def _firsts(table: pl.DataFrame, wrong: Sequence[pl.Expr]) -> tuple[int | None, ...]:
-    """Return the first row where each of `wrong` is true, None if there is none."""
-    return table.select(rule.arg_true().first().alias(f"{i}") for i, rule in enumerate(wrong)).row(0)
+_NUMBERED = _Rule("transaction", pl.col("transaction") != pl.int_range(pl.len()), "its place, from 0")
+_ENDED = _Rule("end_ns", pl.col("end_ns") < pl.col("begin_ns"), "no less than begin_ns")
+_BEFORE = pl.col("end_ns").shift(1, fill_value=0)
+_IN_ORDER = (
+    _Rule("begin_ns", pl.col("begin_ns") < _BEFORE, "no less than end_ns of the line before"),
+    _ENDED,
+)
 
 
 def _refuse(path: Path, table: pl.DataFrame, *rules: _Rule) -> None:
     """Raise FileError at the first row that breaks a rule: the first of the rules that any row breaks."""
-    rows = _firsts(table, [rule.wrong for rule in rules])
-    for row, rule in zip(rows, rules, strict=True):
+    firsts = (rule.wrong.arg_true().first().alias(f"{i}") for i, rule in enumerate(rules))
+    for row, rule in zip(table.select(firsts).row(0), rules, strict=True):
         if row is not None:
             value = table[rule.name][row]
             text = shown(value) if isinstance(value, str) else value
             raise FileError(path, f"line {row + 2}", f"{rule.name} is {text}", rule.expected)
-
-
-def _in_order(path: Path, table: pl.DataFrame) -> None:
-    """Raise FileError at the first row that ends before it begins or begins before the last."""
-    previous = pl.col("end_ns").shift(1, fill_value=0)
-    wrong = (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
-    (row,) = _firsts(table, [wrong])
-    if row is not None:
-        text = f"{table['begin_ns'][row]} to {table['end_ns'][row]} is out of order"
-        raise FileError(path, f"line {row + 2}", text, "times that do not go back")
-
-
-def _numbered(path: Path, table: pl.DataFrame) -> None:
-    """Raise FileError at the first transaction with a number that is not its place."""
-    (row,) = _firsts(table, [pl.col("transaction") != pl.int_range(pl.len())])
-    if row is not None:
-        text = f"transaction {table['transaction'][row]}"
-        raise FileError(path, f"line {row + 2}", text, f"transaction {row}")

@@ -1,4 +1,4 @@
-"""Check the ledger against other recorders, the device's log and kept bytes: commands, times, labels."""
+"""Check the ledger against other recorders, device log and recorded bytes: commands, times, labels."""
 
 from typing import NamedTuple
 

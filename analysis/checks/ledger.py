@@ -207,16 +207,15 @@ _ROUNDED = 0.99
 _FULL = 1 / 8
 
 
-def _unrequested_commits(made: Ledger, options: tuple[str, ...]) -> list[str]:
-    """Return messages on commits that began in a sync of the driver without a reason.
+def commits_waited_for(run: Run) -> list[str]:
+    """Check that journal commits that began in a sync of the driver have a reason.
 
     A reason is a thread that waits for the commit, its timer, or an eighth of the journal.
-
-    options: of /proc/mounts.
     """
-    filesystem, few = filesystems.by_name(made.given.layout.filesystem), made.few
-    if not filesystem.commits:
+    made, options = run.ledger, run.board.mount.options if run.board.mount else ()
+    if made is None or not (filesystem := filesystems.by_name(made.given.layout.filesystem)).commits:
         return []
+    few = made.few
     intervals = [
         int(option.removeprefix("commit=")) for option in options if re.fullmatch("commit=[0-9]{1,9}", option)
     ]
@@ -231,10 +230,5 @@ def _unrequested_commits(made: Ledger, options: tuple[str, ...]) -> list[str]:
     layout = made.given.layout
     size = np.diff(layout.starts, append=layout.starts[-1:])[layout.labels == JOURNAL].sum() // 8
     wrong = made.commits.filter(pl.Series(alone & early) & (pl.col("blocks") < int(size) * _FULL))
-    return fault(wrong, "commits that began in a sync that did not wait for them", "commit", "begin_ns")
-
-
-def commits_waited_for(run: Run) -> list[str]:
-    """Check that the journal commits of a run have a reason, given its mount options."""
-    options = run.board.mount.options if run.board.mount else ()
-    return [f"ledger: {text}" for text in _unrequested_commits(run.ledger, options)] if run.ledger else []
+    found = fault(wrong, "commits that began in a sync that did not wait for them", "commit", "begin_ns")
+    return [f"ledger: {text}" for text in found]

@@ -81,7 +81,9 @@ def _timing_difference(own: Ran, other: Ran) -> str | None:
         return None
     if any(not np.array_equal(*each) for each in zip(*map(_among_calls, calls, edges), strict=True)):
         return "its transactions were at other calls to persistent memory"
-    if not _among_commands((own, other), [_edges(memory) for memory in calls], parted):
+    if not _among_commands(
+        (own, other), [ints(np.stack([each.begin, each.end], axis=1).ravel()) for each in calls], parted
+    ):
         return "its calls to persistent memory were at other commands"
     return None
 
@@ -108,7 +110,3 @@ def _commands(ran: Ran) -> Iterator[Ints]:
 def _among_calls(memory: pmem_lines.Memory, edges: Ints) -> tuple[Ints, Ints]:
     """Return how many calls had begun, and how many had ended, at each edge of a transaction."""
     return np.searchsorted(memory.begin, edges), np.searchsorted(memory.end, edges)
-
-
-def _edges(memory: pmem_lines.Memory) -> Ints:
-    return ints(np.stack([memory.begin, memory.end], axis=1).ravel())

@@ -38,7 +38,11 @@ def table(summary: dict[str, Any], report: Path) -> str:
             *_causes(summary["causes"]),
         ]
         out += coverage.lines(summary["content"]) if summary["labels"] is not None else []
-        out += wrapped(_sources(summary))
+        counts = ", ".join(
+            f"{who} {row['writes']} writes, {row['bytes_written']} bytes, {row['flushes']} flushes"
+            for who, row in summary["counted"].items()
+        )
+        out += wrapped(f"counted by: {counts}")
     out += _transactions(summary["transactions"], block)
     if twin and twin["cost"] is not None:
         alike = (
@@ -136,14 +140,6 @@ def _transactions(transactions: dict[str, Any], block: dict[str, Any]) -> list[s
     if transactions["syncs_in_none"] is not None:
         out.append(f"{transactions['syncs_in_none']} syncs of these files are outside transactions")
     return out
-
-
-def _sources(summary: dict[str, Any]) -> str:
-    counts = ", ".join(
-        f"{who} {row['writes']} writes, {row['bytes_written']} bytes, {row['flushes']} flushes"
-        for who, row in summary["counted"].items()
-    )
-    return f"counted by: {counts}"
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -41,12 +41,6 @@ def _byte(crc: Words) -> Words:
     return crc
 
 
-def _advance(crc: Words, size: int) -> Words:
-    """Return remainders advanced by `size` bytes of zeros."""
-    low, high = _zeros(size)
-    return np.asarray(low[crc & 0xFFFF] ^ high[crc >> 16])
-
-
 def crc32c(rows: np.ndarray, seed: int | Words) -> Words:
     """Return the CRC of each row of bytes (n, m), with one seed for all or one for each row."""
     count, size = rows.shape
@@ -56,8 +50,9 @@ def crc32c(rows: np.ndarray, seed: int | Words) -> Words:
     if whole:
         parts = [_whole(rows[at : at + each, : whole * _SEGMENT], whole) for at in range(0, count, each)]
         segments = np.concatenate(parts) if parts else np.empty((0, whole), np.uint32)
+        low, high = _zeros(_SEGMENT)
         for column in range(whole):
-            crc = _advance(crc, _SEGMENT) ^ segments[:, column]
+            crc = low[crc & 0xFFFF] ^ high[crc >> 16] ^ segments[:, column]
     for byte in rows[:, whole * _SEGMENT :].T:
         crc = _byte(crc ^ byte)
     return crc

@@ -1,4 +1,4 @@
-"""Cut labelled pieces of writes at block boundaries into units; define what readers of their bytes are given.
+"""Cut labelled pieces of writes at block boundaries into units; define the input of all readers of bytes.
 
 Evidence has all that a content reader (analysis/content/<part>.py) may use.
 """

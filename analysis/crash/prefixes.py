@@ -1,4 +1,4 @@
-"""Find how many transactions a recovered database holds (a prefix), or a hole in them, by hashes of its rows.
+"""Find which transactions a recovered database holds, the first n or with a gap, by hashes of its rows.
 
 Replaying a cell's SQL and hashing after each transaction takes minutes for a long trace. Hashing only after
 the numbers acknowledged and begun at crash points takes seconds; nearly all databases match one of them.

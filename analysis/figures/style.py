@@ -13,6 +13,7 @@ import matplotlib as mpl
 
 mpl.use("svg")
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from base import scratch
@@ -175,8 +176,12 @@ def centered(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
     axes.text(x, y, text, **{"ha": "center", "va": "center", **look})
 
 
+def luminance(color: str) -> float:
+    """Return the relative luminance of #rrggbb, from 0 to 1."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def ink_on(color: str) -> str:
     """Return the colour of text on #rrggbb: white if its relative luminance is below 0.3, else black."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.3 else "black"
+    return "white" if luminance(color) < 0.3 else "black"

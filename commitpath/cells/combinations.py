@@ -48,12 +48,11 @@ def check_engine(cell: Cell, only: list[str] | None) -> None:
                     f"{other.upper()}={cell.value(other)}: ENGINE={engine} takes it with another "
                     f"{name.upper()} than {cell.value(name)} (experiments/engine/{engine}.yml)"
                 )
-            else:
-                raise BadInputError(
-                    f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes it with {other.upper()}="
-                    f"{' or '.join(one or 'none' for one in fit)}, not {cell.value(other)} "
-                    f"(experiments/engine/{engine}.yml)"
-                )
+            raise BadInputError(
+                f"{name.upper()}={cell.value(name)}: ENGINE={engine} takes it with {other.upper()}="
+                f"{' or '.join(one or 'none' for one in fit)}, not {cell.value(other)} "
+                f"(experiments/engine/{engine}.yml)"
+            )
     for name, (times, part) in profile.get("at_least", {}).items():
         if cell.value(name) < (least := times * cell.value(part)):
             raise BadInputError(
@@ -111,15 +110,6 @@ def check_clock(cell: Cell, variables: Mapping[str, str]) -> None:
                 f"CPU_NS={cell.cpu_ns}: {name.upper()}={cell.value(name)} has a CPU that takes its own time; "
                 "CPU_NS is for CLOCK=virtual on the virtual board"
             )
-
-
-def check_board_number(cell: Cell) -> None:
-    """Refuse the number of a board where each run prepares its board afresh."""
-    if cell.board_number != 1 and cell.clock != "virtual":
-        raise BadInputError(
-            f"BOARD_NUMBER={cell.board_number}: with CLOCK={cell.clock} each run prepares its board "
-            "afresh, so runs are of different boards without it; use REPEAT, or CLOCK=virtual"
-        )
 
 
 def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
@@ -232,7 +222,11 @@ def check_combination(cell: Cell) -> None:
         raise BadInputError(
             f"CHECKSUMS=yes: SQLite {cell.sqlite} comes without its checksum VFS; use SQLITE={newest()}"
         )
-    check_board_number(cell)
+    if cell.board_number != 1 and cell.clock != "virtual":
+        raise BadInputError(
+            f"BOARD_NUMBER={cell.board_number}: with CLOCK={cell.clock} each run prepares its board "
+            "afresh, so runs are of different boards without it; use REPEAT, or CLOCK=virtual"
+        )
     filesystem_options.check(cell)
     check_cache(cell)
     made = devices.by_name(cell.profiles["device"]["driver"]).made

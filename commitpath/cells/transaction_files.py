@@ -1,9 +1,9 @@
 """Read and check FILE=… (SQL, trace or requests) or a synthetic trace; add its transactions to a cell."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from base.errors import BadInputError, UnfitFileError
 from commitpath.cells.axes import axes
@@ -13,6 +13,7 @@ from model.cell import Cell
 from model.statements import sqlfile
 from model.workloads import requests
 
+Parsed = TypeVar("Parsed")
 # Largest FILE: each run stores it (cell.json).
 MOST_BYTES = 2**20
 # Largest script: it is sent with the cell (images/qemu.py, CELL_ITEM_BYTES).
@@ -49,28 +50,23 @@ def script(path: Path) -> str:
     return text
 
 
+def parsed(path: Path, parse: Callable[[str], Parsed]) -> tuple[str, Parsed]:
+    """Return the text that FILE names, and what `parse` makes of it. Raises BadInputError."""
+    text = text_of(path, "FILE=")
+    try:
+        return text, parse(text)
+    except sqlfile.SqlFileError as error:
+        raise UnfitFileError(f"FILE={path}: {error}") from None
+
+
 def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
     """Return the text that FILE names and its parts. kind: of model/userfile.py. Raises BadInputError."""
-    text = text_of(path, "FILE=")
-    try:
-        parts = userfile.parts({kind: text})
-    except sqlfile.SqlFileError as error:
-        raise UnfitFileError(f"FILE={path}: {error}") from None
-    return text, parts
-
-
-def requests_of(path: Path) -> tuple[str, requests.Requests]:
-    """Return the text of a trace of requests and what it has. Raises BadInputError."""
-    text = text_of(path, "FILE=")
-    try:
-        return text, requests.read(text)
-    except sqlfile.SqlFileError as error:
-        raise UnfitFileError(f"FILE={path}: {error}") from None
+    return parsed(path, lambda text: userfile.parts({kind: text}))
 
 
 def content(path: Path, kind: str) -> str:
     """Return the text of a checked FILE. kind: of model/userfile.py. Raises BadInputError."""
-    return (requests_of(path) if kind == userfile.REQUESTS else transactions(path, kind))[0]
+    return (parsed(path, requests.read) if kind == userfile.REQUESTS else transactions(path, kind))[0]
 
 
 def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
@@ -118,7 +114,7 @@ def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
 
 def with_requests(cell: Cell, variables: Mapping[str, str]) -> Cell:
     """Return a cell with its trace of requests."""
-    text, made = requests_of(Path(cell.file))
+    text, made = parsed(Path(cell.file), requests.read)
     rows, n, size = len(made.rows), len(made.transactions), made.value_size
     for name, value in {"rows": rows, "n": n, "value_size": size}.items():
         if (variable := axes()[name].among(variables)) and cell.value(name) != value:

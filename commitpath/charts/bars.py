@@ -1,7 +1,5 @@
 """Draw a figure of grouped bars, with a paper's numbers as marks, and syncs, flushes and KiB below."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A bar is 1 wide, with gaps between series and groups.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`make figure GRID=… X=… METRIC=… FIGURE=…`: draw a figure of a swept grid, with its numbers as CSV."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -69,9 +69,8 @@ def panel(
     axes: Axes, name: str, line: Sequence[tuple[float, float]], points: Sequence[tuple[float, float]]
 ) -> None:
     """Draw one curve."""
-    from matplotlib.ticker import LogLocator
-
     from analysis.figures import style
+    from commitpath.charts import frame
 
     curve, color = CURVES[name], style.BLOCKS["read" if name.startswith("read") else "write FUA"]
     axes.plot(*zip(*line, strict=True), "o-", color=color, markersize=3)
@@ -85,13 +84,7 @@ def panel(
         axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     values = [y for _, y in (*line, *points)]
-    if max(values) > 8 * min(values):
-        axes.set_yscale("log")
-        axes.minorticks_off()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    else:
-        axes.set_ylim(0, max(values) * 1.1)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    frame.metric_axis(axes.yaxis, "log" if max(values) > 8 * min(values) else "linear")
 
 
 def compared(profile: Mapping[str, Any], host_ns: int) -> Iterator[tuple[str, float, float, str]]:

@@ -1,7 +1,5 @@
 """Shared layout of charts: page, legend, titles with a paper's ratios and ours, panels, axes, footnotes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Draw a figure of lines, one for each series, with a paper's numbers, and counts per transaction below."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

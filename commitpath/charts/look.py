@@ -1,13 +1,11 @@
 """Style of the figures: colors, page size and fonts, text width and wrapping, numbers as text."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
@@ -86,8 +84,7 @@ def hues(series: Sequence[str]) -> dict[str, str]:
 
 def lightness(color: str) -> float:
     """Return CIE L* of #RRGGBB: 0 is black, 100 white."""
-    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color))
-    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    luminance = style.luminance(color)
     return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
 
 

@@ -1,7 +1,5 @@
 """Look up a chart's values in stored runs, mark unequal comparisons, and write the footnotes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

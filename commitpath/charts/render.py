@@ -1,7 +1,5 @@
 """Look up the numbers of a sweep's figure (make figure), and draw bars, lines, a scatter plot or a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

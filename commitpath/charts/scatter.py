@@ -1,7 +1,5 @@
 """Draw scatter plots of two metrics: a mark for each cell, also without a value; a Pareto front if asked."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

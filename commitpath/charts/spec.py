@@ -1,7 +1,5 @@
 """Turn the spec of a sweep's figure, {grid, x, metric, series, facet}, into panels of that grid's cells."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Draw a figure that is a table, groups by series: our numbers, or a paper's and ours with counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -58,5 +58,4 @@ def page() -> str:
 
 def docs(_: dict[str, str]) -> None:
     """Write docs/reference/axes.md."""
-    with scratch.whole(ROOT / "docs/reference/axes.md") as part:
-        part.write_text(page())
+    scratch.write(ROOT / "docs/reference/axes.md", page())

@@ -3,8 +3,6 @@
 Each step of a search, and each row of a table, is one run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -3,8 +3,6 @@
 A finding is shrunk to few transactions and one crash point, and stored as a crash case in results/hunt/.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A skeleton is a folder of commitpath/skeletons/ with the files of a part at thei
 in a path and {{NAME}} in a file are replaced; {{UPPER}} is the name in capitals.
 """
 
-from __future__ import annotations
-
 import keyword
 import os
 import re

@@ -6,17 +6,10 @@ plan.json; done/<key>: the stored run; failed/<key>: the reason for none; prepar
 from pathlib import Path
 from typing import Any
 
-from base import scratch, strict_json
+from base import strict_json
 from base.paths import RESULTS
 
 STATE = RESULTS / ".sweep"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that appears, or is replaced, only when whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch.whole(path) as part:
-        part.write_text(text)
 
 
 def read_state(path: Path) -> dict[str, Any] | None:

@@ -107,8 +107,7 @@ def save(path: Path, measurement: Measurement) -> None:
         )
     ]
     document = {"version": VERSION, "facts": asdict(measurement.facts), "commands": commands}
-    with scratch.whole(path) as part:
-        part.write_text(json.dumps(document).replace("], [", "],\n[") + "\n")
+    scratch.write(path, json.dumps(document).replace("], [", "],\n[") + "\n")
 
 
 def load(path: Path) -> Measurement:

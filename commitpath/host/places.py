@@ -56,8 +56,7 @@ def begin(command: str) -> None:
         CACHE.mkdir(parents=True, exist_ok=True)
         check_cache(CACHE)
         if not (CACHE / TAG).exists():
-            with scratch.whole(CACHE / TAG) as part:
-                part.write_text(TAG_TEXT)
+            scratch.write(CACHE / TAG, TAG_TEXT)
         scratch.sweep(CACHE.resolve(), 2)
         scratch.sweep(Path(tempfile.gettempdir()), 1)
 

@@ -55,8 +55,7 @@ def trace_record(variables: dict[str, str]) -> int:
             )
         # first of all, as the command is not run again
         text = tracefile.write(trace)
-        with scratch.whole(target) as part:
-            part.write_text(text)
+        scratch.write(target, text)
         notes = [*databases(trace, paths), *map(left_out, sorted(left.items()))]
         notes += [f"beware: {line}" for line in differences(trace, paths, folder)]
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]

@@ -1,7 +1,4 @@
-"""`make trace-synthetic`: write a SQL trace fitted to published statistics, checked, or a mix's operations.
-
-Of a mix of operations it writes the operations that the workload executes.
-"""
+"""`make trace-synthetic`: write a SQL trace with published statistics, or a workload mix's operations."""
 
 import sqlite3
 from typing import Any
@@ -58,8 +55,7 @@ def trace_synthetic(variables: dict[str, str]) -> int:
         statistics = measure.executed(tracefile.parts(text), spec.checkpoints)
     except SqlFileError as error:
         raise LabError(f"NAME={name}: {error}") from None
-    with scratch.whole(target) as part:
-        part.write_text(text)
+    scratch.write(target, text)
     rows = measure.table(spec, statistics, profile.get("told", {}))
     print(f"{name}, seed {seed}, on SQLite {sqlite3.sqlite_version} of this host; synthetic")
     print(f"{'':48}{'the study':>12}{'here':>12}")
@@ -91,8 +87,7 @@ def of_mix(name: str, variables: dict[str, str], file: str) -> int:
             f"FILE={file}: the trace would have {len(text)} bytes, and WORKLOAD=requests takes {MOST_BYTES}; "
             "use fewer ROWS and N"
         )
-    with scratch.whole(target) as part:
-        part.write_text(text)
+    scratch.write(target, text)
     counts = f"{len(trace.rows)} rows, {len(trace.transactions)} transactions"
     print(f"{target}: {len(text)} bytes, {counts}; synthetic")
     return 0

@@ -1,16 +1,14 @@
 """Compare TPS of a paper's own runs (artifact.csv) with ours: ratios, and how many are within a factor."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from base.errors import BadInputError
 from commitpath.charts.model import Drawn, Value
 from commitpath.papers.verdict import FACTOR
-from commitpath.reporting.statistics import median
 
 
 def table(figure: Mapping[str, Any], drawn: Sequence[Drawn]) -> dict[str, Any] | None:

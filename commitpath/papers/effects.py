@@ -7,8 +7,6 @@ times. If no cell is missing, all terms are orthogonal, and their shares of the 
 up to 1.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Estimate how many runs `make reproduce` has left to make, and how long they take."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Draw factor attribution as bars: shares of the variance, effects of levels, the largest interactions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Attribute the variance of a grid's TPS to its settings: fit, figure, table and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

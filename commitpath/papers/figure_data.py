@@ -4,8 +4,6 @@ A figure names cells by settings that override those of paper.yml. A word of pap
 its meanings. Each cell is used in each SQLite release.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draw a paper's figures from stored runs as SVG, PDF and PNG, with JSON and CSV; copy unchanged ones."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -96,7 +94,9 @@ def of_cells(
     options = {"width": 7, "share_y": False, **figure}
     if any(value.bar.outlined for value in values_of(drawn)):
         options["width"] *= WIDER
-    notes = [note for note in (lowered(paper), counted(drawn), *figure.get("notes", [])) if note]
+    limits = ", ".join(f"{name.upper()}={number}" for name, number in paper.most.items())
+    lowered = f"Not the paper's numbers: at most {limits}." if limits else ""
+    notes = [note for note in (lowered, counted(drawn), *figure.get("notes", [])) if note]
     if lacking := sum(panel.lacking for panel in drawn):
         of = sum(len(panel.bars) for panel in panels)
         command = numbers.commands(virtual, [])[0] if virtual else ""
@@ -106,12 +106,6 @@ def of_cells(
     if table_of_authors := authors_runs.table(figure, drawn):
         content["predicted"] = table_of_authors
     return content, numbers.rows(drawn), lambda: FORMS[figure["form"]](options, drawn, notes)
-
-
-def lowered(paper: Paper) -> str:
-    """Return a note on the numbers that are lower than the paper's; empty without any."""
-    limits = ", ".join(f"{name.upper()}={number}" for name, number in paper.most.items())
-    return f"Not the paper's numbers: at most {limits}." if limits else ""
 
 
 def made_from(data: Path, content: Mapping[str, Any]) -> str:

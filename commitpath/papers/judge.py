@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from base.errors import LabError
@@ -12,7 +13,7 @@ from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side, of_engine
 from commitpath.reporting import statistics
-from commitpath.reporting.statistics import Sample, median
+from commitpath.reporting.statistics import Sample
 from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
 from commitpath.results.metrics import number as metric_of

@@ -1,7 +1,5 @@
 """Write a figure's numbers as JSON and CSV: value, cell and runs of each bar, and a watched run's counts."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ comparison: other devices, used ones, seeds, boards, CPUs. A verdict that never 
 depends on the axes that change it. A contradicted claim is also judged with each of `explain`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,5 @@
 """Write robust.html, .json and .csv (verdicts, and the settings that change them); print a summary."""
 
-from __future__ import annotations
-
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +7,7 @@ from typing import Any
 
 from analysis.report import html_page
 from base.text import printable_lines
+from commitpath.charts.files import write_csv
 from commitpath.papers.request import Request
 from commitpath.papers.robust import ROBUST, Outcome, Row
 from commitpath.papers.texts import number
@@ -35,14 +33,13 @@ def write(request: Request, rows: Sequence[Row], folder: Path) -> int:
     )
     (folder / "robust.html").write_text(page, encoding="utf-8")
     (folder / "robust.json").write_text(json.dumps([document(row) for row in rows], indent=2) + "\n")
-    with (folder / "robust.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for row in rows:
-            for each in (*row.outcomes, *row.tried):
-                settings = each.variation.settings
-                place = (each.variation.label, ",".join(settings), ",".join(settings.values()))
-                writer.writerow([row.claim, *place, each.verdict, ratios(each), each.reason or ""])
+    table: list[Sequence[str]] = [COLUMNS]
+    for row in rows:
+        for each in (*row.outcomes, *row.tried):
+            settings = each.variation.settings
+            place = (each.variation.label, ",".join(settings), ",".join(settings.values()))
+            table.append([row.claim, *place, each.verdict, ratios(each), each.reason or ""])
+    write_csv(folder / "robust.csv", table)
     print(printable_lines(terminal(rows, not_tried)))
     return sum(outcome.missing for row in rows for outcome in (*row.outcomes, *row.tried))
 

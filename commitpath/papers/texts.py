@@ -10,6 +10,7 @@
 Settings override the paper's constants; op is all by default.
 """
 
+from statistics import median
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateError
@@ -18,7 +19,6 @@ from analysis.schemas.ledger import LABELS
 from base.errors import BadInputError, LabError
 from commitpath.papers.judge import artifact_ratio, cell_of
 from commitpath.papers.paper import Paper
-from commitpath.reporting.statistics import median
 from commitpath.results import costs
 from commitpath.results.costs import COUNTS, TIMES, device_ms
 from commitpath.results.metrics import WHOLE

@@ -1,7 +1,5 @@
 """Read the changed settings of ROBUST=yes from paper.yml: null device, other fits, `vary`, explanations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`make artifact GRID=… FILE=…`: write a .tar.gz of a grid's runs, figures, set-up text and README."""
 
-from __future__ import annotations
-
 import shutil
 import tarfile
 from collections.abc import Mapping, Sequence

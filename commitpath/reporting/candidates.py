@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from base.errors import BadInputError
 from commitpath.cells import transaction_files
@@ -14,7 +15,6 @@ from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.choice import ANY, CUTS, POWER, WITH_ANY, Key, differences, key, text, words
 from commitpath.reporting.limits import Limits
-from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials, place
 from commitpath.results import metrics
 from commitpath.results.distinct_runs import samples
@@ -157,7 +157,9 @@ def settings(runs: Sequence[Run], every: Sequence[Run], failure: str, names: Seq
     for (label, survives), several in groups.items():
         taken = samples(several)
         of_setting = key(taken[0].settings, names)
-        lifetimes = [left["transactions"] for run in taken if (left := lifetime_of(run))]
+        # none of a device without endurance
+        lasts = [(run.summary.get("flash") or {}).get("lifetime") for run in taken]
+        lifetimes = [left["transactions"] for left in lasts if left]
         made.append(
             Setting(
                 key=of_setting,
@@ -183,12 +185,6 @@ def p99_of(runs: Sequence[Run]) -> dict[str, float] | None:
     if not found or any(len(each) < len(runs) for each in found.values()):
         return None
     return {op: median(each) for op, each in found.items()}
-
-
-def lifetime_of(run: Run) -> dict[str, float] | None:
-    """Return `lifetime` of a run's flash; None if its device has no endurance."""
-    lasts: dict[str, float] | None = (run.summary.get("flash") or {}).get("lifetime")
-    return lasts
 
 
 def bytes_of(run: Run) -> float:

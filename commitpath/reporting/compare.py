@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from base.errors import BadInputError
@@ -12,7 +13,6 @@ from commitpath.charts.files import write_csv
 from commitpath.command_line.stored_run import NO_RUNS
 from commitpath.database import select
 from commitpath.host import places
-from commitpath.reporting import statistics
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import Matched, left_out, match
 from commitpath.reporting.sample_table import short
@@ -118,7 +118,7 @@ def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> li
     once = same(rows)
     table = []
     for row in rows:
-        medians = [short(statistics.median(values)) for values in (row.a, row.b)]
+        medians = [short(median(values)) for values in (row.a, row.b)]
         numbers = [f"  {row.metric:<{wide}}", *medians, *numbers_of(row)[: 1 + spans]]
         # a cell has one number of samples, and its marks
         samples = "" if once else f": {row.samples.replace(' ', UNBROKEN)}"

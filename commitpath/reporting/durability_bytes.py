@@ -1,7 +1,5 @@
 """`make durability OVER=bytes`: KiB and ms per transaction from watched runs of cells with crash trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Draw the figures of `make durability`: TPS over lost commits, or latency over bytes written."""
 
-from __future__ import annotations
-
 import itertools
 
 from matplotlib.figure import Figure

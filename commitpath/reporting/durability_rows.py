@@ -88,16 +88,12 @@ class Found:
         missing = "".join(f"; not drawn: {len(cells)}, as {why}" for why, cells in self.unmeasured.items())
         excluded = f"; the grid leaves out {len(self.excluded)}" if self.excluded else ""
         total = len(self.rows) + sum(map(len, self.unmeasured.values()))
+        runs = [run for row in self.rows for run in row.runs]
+        caveats = "".join(f"; {note}" for note in [*footnotes(runs), *kernels(runs)])
         return (
             f"{len(self.rows) + self.beyond} of {total} cells of grid {self.grid} are measured, each by "
-            f"{cuts(self.rows)} cuts ({self.failure}){missing}{excluded}{caveats(self.rows)}"
+            f"{cuts(self.rows)} cuts ({self.failure}){missing}{excluded}{caveats}"
         )
-
-
-def caveats(rows: Sequence[Row]) -> str:
-    """Return the caveats of the runs, for a caption; empty without any."""
-    runs = [run for row in rows for run in row.runs]
-    return "".join(f"; {note}" for note in [*footnotes(runs), *kernels(runs)])
 
 
 def cuts(rows: Sequence[Row]) -> str:

@@ -6,13 +6,13 @@ back or recorded; a missing one is reported as such.
 
 import os
 import re
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from analysis.instrument import cpu
+from analysis.stats import spread
 from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
@@ -87,7 +87,7 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     if (number := len(distinct_runs.samples(others))) < len(others):
         texts["runs"] += f" ({number} sample{'s' * (number != 1)})"
     if len(tps) > 1:
-        texts["spread"] = f"{(max(tps) - min(tps)) / statistics.median(tps):.2g}"
+        texts["spread"] = f"{spread.spread(tps):.2g}"
     return texts
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from commitpath.database.select import Run
-from commitpath.reporting.statistics import median
 from commitpath.results.marks import transactions
 
 # Groups of quantities, each with its unit, in the order in which they are shown.

@@ -1,7 +1,5 @@
 """`make table GRID=… FORMAT=csv|latex|markdown`: the numbers of a swept grid, a row for each sample."""
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

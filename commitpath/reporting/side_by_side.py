@@ -1,11 +1,10 @@
 """`make compare PAGE=…`: write an HTML page with a figure of TPS, bytes and commands of each matched cell."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -19,7 +18,7 @@ from base.paths import RESULTS
 from base.text import printable
 from commitpath.charts import scatter
 from commitpath.charts.scatter import Mark
-from commitpath.reporting import run_counts, statistics
+from commitpath.reporting import run_counts
 from commitpath.reporting.differences import Row, answers, by_sample, numbers_of, rows_of
 from commitpath.reporting.matched import Matched
 from commitpath.results.metrics import WHOLE
@@ -41,7 +40,7 @@ _BAR, _EDGES = 0.24, 1.6  # inches of a bar; of titles, legend and axes
 
 def tps(runs: Sequence[Any]) -> float:
     """Return the median rate of a cell's runs."""
-    return statistics.median([float(run.summary["tps"]["all"]) for run in runs])
+    return median([float(run.summary["tps"]["all"]) for run in runs])
 
 
 def short(label: str) -> str:
@@ -67,7 +66,7 @@ def changes(options: Mapping[str, str], matched: Sequence[Matched], path: Path) 
     """Draw a row for each group of cells, with a mark for each cell at the change of its rate."""
     names, marks = list[str](), list[Mark]()
     for place, (name, cells) in enumerate(groups(matched).items()):
-        a, b = (statistics.median([tps(getattr(cell, side)) for cell in cells]) for side in "ab")
+        a, b = (median([tps(getattr(cell, side)) for cell in cells]) for side in "ab")
         names.append(f"{style.clean(short(name))}  {len(cells)}: {a:,.1f} → {b:,.1f}")
         marks += [Mark(100 * (tps(cell.b) / tps(cell.a) - 1), place, "") for cell in cells]
     sides = ", ".join(f"{side}: {textwrap.shorten(style.clean(options[side]), 50)}" for side in "AB")
@@ -217,8 +216,7 @@ def write(
             figure=html_page.data_uri(figures[0]),
             changed=run_counts.CHANGED,
         )
-        with scratch.whole(page) as part:
-            part.write_text(text, encoding="utf-8")
+        scratch.write(page, text)
     except BaseException:
         # none of them was there before (compare.new_page)
         for path in figures:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from statistics import median
 
 import numpy as np
 
@@ -61,22 +62,12 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """Return the verdict with the direction of a difference, or the reason for none."""
+        """Return the verdict with the higher side of a difference, or the reason for none."""
         if self.verdict == DIFFERENT:
-            return f"{DIFFERENT}: {self.direction}"
+            return f"{DIFFERENT}: B {'higher' if (self.ratio or 0) > 1 else 'lower'}"
         if self.verdict == UNDECIDED:
             return f"{UNDECIDED}: {self.why or 'the interval includes 1 and exceeds the margin'}"
         return self.verdict
-
-    @property
-    def direction(self) -> str:
-        """Return which side of a different pair is higher."""
-        return "B higher" if (self.ratio or 0) > 1 else "B lower"
-
-
-def median(values: Sequence[float]) -> float:
-    """Return the median as a Python float."""
-    return float(np.median(values))
 
 
 def boards_spread(side: Mapping[Sample, float]) -> float:

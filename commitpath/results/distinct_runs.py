@@ -11,10 +11,8 @@ def samples(runs: Sequence[Run]) -> list[Run]:
 
     In virtual time runs with one seed on one board repeat each other. On a real clock every run is a sample.
     """
-    return list({repeated(run): run for run in runs}.values())
-
-
-def repeated(run: Run) -> str:
-    """Return a key that is equal for runs that repeat each other."""
-    again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
-    return json.dumps([sorted(run.settings.items()), *again], default=str)
+    newest = {}
+    for run in runs:
+        again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
+        newest[json.dumps([sorted(run.settings.items()), *again], default=str)] = run
+    return list(newest.values())

@@ -4,8 +4,6 @@
 order of workloads/operations.yml, such as `10:1:1` for inserts, updates and deletes.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -4,8 +4,6 @@ A file of REFERENCE has NAME=value, separated by blanks or lines, with the names
 comment.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping, Sequence

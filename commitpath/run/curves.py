@@ -1,4 +1,4 @@
-"""Compute a device profile's curves, and a number for each of its sources, with the model on this host.
+"""Compute a device's latency and IOPS curves, and its published numbers, by the flash model on this host.
 
 A curve is IOPS, MB/s or latency over command size, queue depth, range, MiB written, open units, KiB written
 before a FLUSH, or depth of writes during reads. `make profile` fits a profile to the numbers of its sources.

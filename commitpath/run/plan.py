@@ -33,14 +33,12 @@ class Plan:
     trials: PlannedRun | None = None
 
 
-def has_twin(cell: Cell) -> bool:
-    """Return whether a baseline run is made: at once in virtual time, before or after the run on a lab."""
-    return bool(cell.probes) and (cell.clock == "virtual" or cell.board != "virtual")
-
-
 def make(cell: Cell, entry: Mapping[str, Any]) -> Plan:
     """Return the plan of a cell on a board of playbooks/inventory. Builds nothing."""
-    cells = {"run": cell, **({"twin": replace(cell, probes="")} if has_twin(cell) else {})}
+    cells = {"run": cell}
+    # a baseline run: at once in virtual time, before or after the run on a lab board
+    if cell.probes and (cell.clock == "virtual" or cell.board != "virtual"):
+        cells["twin"] = replace(cell, probes="")
     runs = {name: PlannedRun(one, payload(one)) for name, one in cells.items()}
     trials = None
     if cell.crash != "none":

@@ -131,8 +131,7 @@ def write(
             data_files.check(file, content, schema, place)
         FlashModel(content)
     for file, text in texts.items():
-        with scratch.whole(file) as made:
-            made.write_text(text, encoding="utf-8")
+        scratch.write(file, text)
     return [*texts]
 
 

@@ -34,15 +34,12 @@ def inspect(cell: Cell, raw: Path) -> dict[str, dict[str, Any]]:
     return {folder.name: look(program, cell, folder) for folder in folders}
 
 
-def without_needs(cell: Cell) -> Cell:
-    """Return the cell without settings that need a certain filesystem: a recovery does without them."""
-    needs = load_profile("engine", cell.engine).get("needs_of_fs", {})
-    return replace(cell, **{axis: axes()[axis].spec["default"] for axis in needs})
-
-
 def look(program: Path, cell: Cell, folder: Path) -> dict[str, Any]:
     """Return the state of the database in a folder. It is copied, as opening it recovers it."""
-    here = persistent_memory.in_files(without_needs(cell))
+    # a recovery does without the settings that need a certain filesystem
+    needs = load_profile("engine", cell.engine).get("needs_of_fs", {})
+    free = replace(cell, **{axis: axes()[axis].spec["default"] for axis in needs})
+    here = persistent_memory.in_files(free)
     words = payload.driver_env(here, payload.DATABASE)["DRIVER_OPTIONS"].split()
     with artifacts.work_folder() as work:
         shutil.copytree(folder, work / "db")

@@ -1,4 +1,4 @@
-"""Find runs with late clocks: times that differ from those of equal runs in virtual time."""
+"""Find runs with other times than equal runs have, although all times repeat exactly in virtual time."""
 
 import json
 from collections import defaultdict

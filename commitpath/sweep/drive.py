@@ -21,7 +21,7 @@ from commitpath.cells.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.results_commands import narrow
 from commitpath.database.select import Run
-from commitpath.database.sweep_state import STATE, read_state, write_whole
+from commitpath.database.sweep_state import STATE, read_state
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
@@ -187,7 +187,7 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
         if record is None:
             raise LabError(f"Snakemake left runs undone; why: {STATE}/log/snakemake.log")
         record |= {"cell": runs[key].cell.document(), "repeat": runs[key].repeat}
-        write_whole(STATE / "failed" / key, json.dumps(record))
+        scratch.write(STATE / "failed" / key, json.dumps(record))
 
 
 def report(
@@ -209,7 +209,8 @@ def report(
         f"{len(runs)} runs: {done} ok ({done - len([k for k in todo if k not in failures])} of them from "
         f"before), {len(failures)} failed; {len(excluded)} cells excluded"
     )
-    commits = Counter(commit_of(key) for key in runs if key not in failures)
+    hosts = [read_state(RESULTS / run_of(key) / "host.json") or {} for key in runs if key not in failures]
+    commits = Counter(str(host.get("commitpath_commit")) for host in hosts)
     if len(commits) > 1:
         counts = ", ".join(f"{commit} ({number})" for commit, number in commits.items())
         text = f"made by several versions of commitpath: {counts}; make results WHERE='commit=…' lists them"
@@ -227,12 +228,6 @@ def report(
 def run_of(key: str) -> str:
     """Return the folder of a done run, below results/."""
     return str((read_state(STATE / "done" / key) or {}).get("run"))
-
-
-def commit_of(key: str) -> str:
-    """Return the git commit of commitpath in a done run."""
-    host = read_state(RESULTS / run_of(key) / "host.json") or {}
-    return str(host.get("commitpath_commit"))
 
 
 def failure(run: Planned) -> str | None:

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from base import scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from commitpath.boards import lab_board
 from commitpath.cells.identities import cell_name
-from commitpath.database.sweep_state import STATE, read_state, write_whole
+from commitpath.database.sweep_state import STATE, read_state
 from commitpath.host import ansible
 from commitpath.sweep.sweep_plan import run_status
 from images import artifacts
@@ -92,7 +93,7 @@ def answered(board: str, make: Callable[[], Path]) -> Path:
             if time.monotonic() > deadline:
                 waited = f"{lab_board.BOOT_LIMIT_SECONDS:.0f} s"
                 reason = f"BOARD={board} did not answer for {waited}, and is not asked again"
-                write_whole(away, reason)
+                scratch.write(away, reason)
                 raise LabError(f"{reason}: {error}") from error
             time.sleep(lab_board.BOOT_POLL_SECONDS)
 
@@ -121,11 +122,11 @@ def job(what: str, key: str, group: str = "") -> None:
                 "attempts": before["attempts"] + 1,
                 "log": f".sweep/log/{key}.log" if what == "run" else f".sweep/log/prepare-{name}.log",
             }
-            write_whole(failed, json.dumps(record))
+            scratch.write(failed, json.dumps(record))
             raise
         failed.unlink(missing_ok=True)
         mark["seconds"] = round(time.monotonic() - begin, 3)
-        write_whole(STATE / ("prepared" if what == "prepare" else "done") / name, json.dumps(mark))
+        scratch.write(STATE / ("prepared" if what == "prepare" else "done") / name, json.dumps(mark))
 
 
 def main() -> int:

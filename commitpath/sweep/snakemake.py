@@ -12,10 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from base import scratch
 from base.errors import LabError
 from base.paths import ROOT
 from base.progress import say
-from commitpath.database.sweep_state import STATE, write_whole
+from commitpath.database.sweep_state import STATE
 from commitpath.host import ansible
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.progress import SECONDS, Progress
@@ -51,7 +52,7 @@ def slurm_path(state: Path) -> str:
     if not config or not srun:
         return before
     script = state / "bin/srun"
-    write_whole(script, f'#!/bin/sh\nSLURM_CONF={shlex.quote(config)} exec {shlex.quote(srun)} "$@"\n')
+    scratch.write(script, f'#!/bin/sh\nSLURM_CONF={shlex.quote(config)} exec {shlex.quote(srun)} "$@"\n')
     script.chmod(0o755)
     return f"{script.parent}:{before}"
 
@@ -121,7 +122,7 @@ def run(
     for group in groups:
         for kind in ("failed", "prepared"):
             (STATE / kind / group).unlink(missing_ok=True)
-    write_whole(STATE / "todo.json", json.dumps(todo))
+    scratch.write(STATE / "todo.json", json.dumps(todo))
     (STATE / "log").mkdir(exist_ok=True)
     with (STATE / "log/snakemake.log").open("wb") as log:
         process = subprocess.Popen(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from base import identity
+from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from commitpath.boards.payload import OF_RECORDS
@@ -15,7 +15,7 @@ from commitpath.boards.prepared import memory_mib
 from commitpath.cells import observers
 from commitpath.cells.identities import cell_id
 from commitpath.database import store
-from commitpath.database.sweep_state import STATE, read_state, write_whole
+from commitpath.database.sweep_state import STATE, read_state
 from commitpath.run import crash_trials
 from commitpath.sweep.grid import Excluded, Expanded
 from model.cell import Cell
@@ -105,7 +105,7 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
         "excluded": [vars(entry) for entry in excluded],
     }
     path = STATE / "plan.json"
-    write_whole(path, json.dumps(content))
+    scratch.write(path, json.dumps(content))
     return path
 
 

@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Change files of /proc and /sys for a while, and put the old values back. A change is recorded before it is
 # made, so that it can be reverted after the script that made it was killed. Sourced.
+# shellcheck shell=sh
 
 # a line each: `value FILE OLD`, `frozen FOLDER`
 changes=/run/commitpath/changes

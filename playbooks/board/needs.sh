@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Report the programs and kernel modules that a board lacks, for `check` of a filesystem or observer, which
 # ends with `met`. Sourced.
+# shellcheck shell=sh
 
 missing=0
 # lack TEXT: report a missing thing

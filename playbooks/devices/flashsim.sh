@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # Make, time, reset and read the simulated flash device of images/devices/flashsim/. Environment: DEVICE_NAME.
+# shellcheck shell=sh
 flashsim=/sys/kernel/config/flashsim
 
 # make_device SIZE_MIB NAME=VALUE...: /dev/target. Timing that is not given is set to the fastest, for a quick

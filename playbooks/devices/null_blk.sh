@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # Make a device of null_blk (Documentation/block/null_blk.rst), and set its timing. Environment: DEVICE_NAME.
+# shellcheck shell=sh
 nullb=/sys/kernel/config/nullb
 
 # make_device SIZE_MIB NAME=VALUE...: /dev/target, a link on kernels before 5.19, which name a disk by its

@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Describe the existing device of a lab board: nothing is made, set or counted. Environment:
 # DEVICE_NAME; disk, the folder of its disk in sysfs.
+# shellcheck shell=sh
 
 make_device() { echo "device: a lab board's own device is not made" >&2; return 1; }
 

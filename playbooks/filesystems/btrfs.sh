@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Make Btrfs, stop and resume its periodic writes, describe its layout.
 # Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
+# shellcheck shell=sh
 
 # check: its requirements
 check() {

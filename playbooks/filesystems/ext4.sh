@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Make ext4, stop and resume its periodic writes, describe its layout, count its journal's commits.
 # Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
+# shellcheck shell=sh
 
 # check: its requirements
 check() {

@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Make F2FS, stop and resume its periodic writes, describe its layout, count its checkpoints.
 # Environment: DEVICE_NAME.
+# shellcheck shell=sh
 
 # check: its requirements
 check() {

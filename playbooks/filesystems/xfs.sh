@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # Make XFS, stop and resume its periodic writes, describe its layout. Environment: DEVICE_NAME MOUNTPOINT.
+# shellcheck shell=sh
 
 # check: its requirements
 check() {

@@ -1,7 +1,7 @@
-# shellcheck shell=sh
 # Run a user's command in a folder of the target filesystem, and describe the files that it leaves: the load
 # of `make watch`. populate: environment MOUNTPOINT BOARD_KIND. run_load and record_load: variables of
 # cell.env and run-cell.sh.
+# shellcheck shell=sh
 
 populate() {
   # files given to the command lie in the folder that it writes to

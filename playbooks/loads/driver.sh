@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Populate the database with the driver, and run the driver: the load of a cell. populate: environment
 # MOUNTPOINT POPULATE_OPTIONS REHEARSAL_OPTIONS. run_load: variables of cell.env and run-cell.sh.
+# shellcheck shell=sh
 
 populate() {
   # shellcheck disable=SC2086  # lists of options

@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # Record the device's commands with blktrace during a run. Environment: BIN RAW DEVICE_NAME.
+# shellcheck shell=sh
 
 check() {
   needs_program blktrace

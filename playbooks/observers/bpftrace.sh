@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Run the user's bpftrace script during a run: observers/bpftrace.bt; that file here is only for rehearsals.
 # Environment: RAW.
+# shellcheck shell=sh
 
 check() {
   needs_program bpftrace

@@ -1,5 +1,5 @@
-# shellcheck shell=sh
 # Record the data of each write to the device, by content.ko (probes/content/). Environment: RAW DEVICE_NAME.
+# shellcheck shell=sh
 log=/sys/kernel/debug/content
 
 check() {

@@ -1,6 +1,6 @@
-# shellcheck shell=sh
 # Record a run with the cell's eBPF probes, by probes/recorder.c. Environment: BIN RAW PROBES.
 # If the board has the module of their clock (probes/probes/), the clock is checked before and after.
+# shellcheck shell=sh
 clock=/sys/module/probes/parameters/clock
 
 check() {

@@ -1,7 +1,7 @@
-# shellcheck shell=sh
 # Make {{NAME}}, stop and resume its periodic writes, describe its layout.
 # Environment: DEVICE_NAME MOUNTPOINT. All functions are required; one with nothing to do is `:`.
 # Change a setting of the system by playbooks/board/changes.sh only, so that a lab board gets it back.
+# shellcheck shell=sh
 
 # check: its requirements; reports each that is missing
 check() {

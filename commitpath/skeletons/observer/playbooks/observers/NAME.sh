@@ -1,7 +1,7 @@
-# shellcheck shell=sh
 # {{NAME}}: an example that copies /proc/diskstats around a run; check, start, ready, stop, said are required.
 # Environment: RAW, the run's folder of raw files; BIN, programs built from probes/; DEVICE_NAME.
 # playbooks/board/observer.sh calls them. Files of its own are playbooks/observers/{{NAME}}.*
+# shellcheck shell=sh
 
 # check: its requirements (needs_program, needs_module, lack)
 check() { [ -r /proc/diskstats ] || lack "there is no /proc/diskstats"; }
