@@ -146,7 +146,8 @@ def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
             f"BATCH={cell.batch}: WORKLOAD={cell.workload} has read-modify-writes, and a key-value store's "
             "batch does not read what it writes; use BATCH=1"
         )
-    if cell.value_size < LEAST_CHANGED_SIZE and {"update", "read-modify-write"} & profile.get("mix", {}).keys():
+    updates = {"update", "read-modify-write"} & profile.get("mix", {}).keys()
+    if updates and cell.value_size < LEAST_CHANGED_SIZE:
         raise BadInputError(
             f"VALUE_SIZE={cell.value_size}: WORKLOAD={cell.workload} has updates, and a value begins with "
             f"{LEAST_CHANGED_SIZE} digits; shorter ones are equal, and an update would change nothing"
