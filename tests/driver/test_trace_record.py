@@ -96,6 +96,23 @@ def test_what_is_recorded(recorded):
     assert all(entry.file == 2 for entry in trace.entries if entry.seconds is None)
 
 
+@pytest.mark.skipif(not Path("/usr/share/i18n/locales/de_DE").exists(), reason="no sources of locales")
+def test_numbers_do_not_depend_on_the_programs_locale(tmp_path, monkeypatch):
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=True)
+    program = (
+        "import locale, sqlite3; locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8'); "
+        "d = sqlite3.connect('one.db'); d.execute('CREATE TABLE t(a)'); "
+        "d.execute('INSERT INTO t VALUES(?)', (-1.5,)); d.commit()"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOCPATH", str(tmp_path))
+    assert trace_record({"CMD": f'{sys.executable} -c "{program}"', "FILE": "program.trace"}) == 0
+    *_, insert = (
+        entry for entry in tracefile.read(Path("program.trace").read_text()).entries if entry.values
+    )
+    assert insert.values == (-1.5,)
+
+
 @pytest.mark.parametrize("engine", [NEWEST, OLD, "engine-ssl"])
 @pytest.mark.parametrize("number", [1, 2])
 def test_its_replay_leaves_the_same_rows(recorded, tmp_path, engine, number):
