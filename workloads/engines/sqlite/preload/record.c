@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -225,7 +224,7 @@ static void keep(const char *path)
 static bool begins_with(const char *sql, const char *const *words)
 {
 	for (; *words != NULL; words++)
-		if (strncasecmp(sql, *words, strlen(*words)) == 0)
+		if (begins_with_word(sql, *words))
 			return true;
 	return false;
 }
