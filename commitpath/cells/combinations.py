@@ -16,8 +16,8 @@ from model import devices, engines, pace, workloads
 from model.cell import MIX, Cell
 from model.crash_points.policies import FAULT
 
-# LEAST_SIZE of workloads/workloads/mix.c
-LEAST_ZIPFIAN_SIZE = 64
+# LEAST_SIZE and DIGITS of workloads/workloads/mix.c
+LEAST_ZIPFIAN_SIZE, LEAST_CHANGED_SIZE = 64, 8
 
 
 def check_engine(cell: Cell, only: list[str] | None) -> None:
@@ -135,6 +135,12 @@ def check_workload(cell: Cell, profile: Mapping[str, Any]) -> None:
         raise BadInputError(
             f"BATCH={cell.batch}: WORKLOAD={cell.workload} has read-modify-writes, and a key-value store's "
             "batch does not read what it writes; use BATCH=1"
+        )
+    updates = {"update", "read-modify-write"} & profile.get("mix", {}).keys()
+    if updates and cell.value_size < LEAST_CHANGED_SIZE:
+        raise BadInputError(
+            f"VALUE_SIZE={cell.value_size}: WORKLOAD={cell.workload} has updates, and a value begins with "
+            f"{LEAST_CHANGED_SIZE} digits; shorter ones are equal, and an update would change nothing"
         )
     if cell.value_size_distribution == "zipfian" and cell.value_size <= LEAST_ZIPFIAN_SIZE:
         raise BadInputError(

@@ -96,6 +96,24 @@ def test_what_is_recorded(recorded):
     assert all(entry.file == 2 for entry in trace.entries if entry.seconds is None)
 
 
+@pytest.mark.skipif(not Path("/usr/share/i18n/locales").exists(), reason="no sources of locales")
+@pytest.mark.parametrize("locale", ["de_DE", "tr_TR"])
+def test_the_programs_locale_does_not_matter(locale, tmp_path, monkeypatch):
+    """It has a decimal comma; in Turkish I is not the capital of i, as in BEGIN."""
+    subprocess.run(["localedef", "-i", locale, "-f", "UTF-8", tmp_path / f"{locale}.UTF-8"], check=True)
+    program = (
+        f"import locale, sqlite3; locale.setlocale(locale.LC_ALL, '{locale}.UTF-8'); "
+        "d = sqlite3.connect('one.db', isolation_level=None); d.execute('CREATE TABLE t(a)'); "
+        "d.execute('BEGIN'); d.execute('INSERT INTO t VALUES(?)', (-1.5,)); d.execute('COMMIT')"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOCPATH", str(tmp_path))
+    assert trace_record({"CMD": f'{sys.executable} -c "{program}"', "FILE": "program.trace"}) == 0
+    trace = tracefile.read(Path("program.trace").read_text())
+    replayed = [(entry.sql, entry.values) for entry in trace.entries if entry.seconds is not None]
+    assert replayed[1:] == [("BEGIN", ()), ("INSERT INTO t VALUES(?)", (-1.5,)), ("COMMIT", ())]
+
+
 @pytest.mark.parametrize("engine", [NEWEST, OLD, "engine-ssl"])
 @pytest.mark.parametrize("number", [1, 2])
 def test_its_replay_leaves_the_same_rows(recorded, tmp_path, engine, number):

@@ -134,6 +134,41 @@ def test_the_direct_subset(tmp_path: Path) -> None:
     assert direct == len(ANSWERED)
 
 
+# a table's columns, the names and values of its first rows
+UNKEPT = {
+    "a": ("id INTEGER PRIMARY KEY AUTOINCREMENT, x TEXT, y", "(x, y)", "('one', 1), ('two', 2), (3, x'00')"),
+    "c": (
+        "p INT, q TEXT COLLATE NOCASE, w NOT NULL, PRIMARY KEY(p, q)",
+        "",
+        "(1, 'a', 1), ('1', 'A', 2), (1, 'b', 3)",
+    ),
+}
+UNDONE = (
+    "BEGIN; INSERT INTO c VALUES(2, 'a', 'w'); SAVEPOINT s; UPDATE a SET x = x || '!' WHERE id > 1; "
+    "ROLLBACK TO s; DELETE FROM c WHERE p = 1 AND q = 'B'; COMMIT",
+    "SELECT * FROM c WHERE p = 1",
+    "UPDATE c SET w = zeroblob(70000), q = q || 'z' WHERE p = 1",
+    "INSERT OR REPLACE INTO c VALUES(2, 'A', 9), (3, 'd', 10)",
+    "INSERT INTO a SELECT id + 10, x, y FROM a",
+    "DELETE FROM a WHERE id > 11",
+    "INSERT INTO a(x) VALUES('last')",
+)
+
+
+def test_without_memory_a_statement_does_nothing(tmp_path: Path) -> None:
+    """Or all of it: a table has each column and its key, whichever allocation failed."""
+    lines = []
+    for name, (columns, names, rows) in UNKEPT.items():
+        insert = f"INSERT OR IGNORE INTO {name}{names} VALUES{rows}"
+        lines += [f"{line}; {insert}" for line in both(name, columns, tmp_path / "kv")]
+    lines += [f"B{line}" for line in UNDONE]
+    text = "".join(f"{line}\n" for line in lines)
+    command = [program("memory"), tmp_path / "kv", "65536", "7"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[0]) > 200
+
+
 def test_a_difference_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "kv"
     lines = [*statements.created("r", str(folder)), "KINSERT INTO r VALUES(1, 2, 3)", "BSELECT * FROM r"]

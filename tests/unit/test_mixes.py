@@ -75,6 +75,7 @@ def test_other_workloads_do_not_show_these_axes() -> None:
             {"WORKLOAD": "ycsb-a", "VALUE_SIZE": "10", "VALUE_SIZE_DISTRIBUTION": "zipfian"},
             "VALUE_SIZE=10: with VALUE_SIZE_DISTRIBUTION=zipfian sizes are from 64 to VALUE_SIZE",
         ),
+        ({"WORKLOAD": "ycsb-b", "VALUE_SIZE": "7"}, "VALUE_SIZE=7: WORKLOAD=ycsb-b has updates, and a value"),
         ({"WORKLOAD": "ycsb-f", "BATCH": "3"}, "BATCH=3: WORKLOAD=ycsb-f has read-modify-writes"),
         ({"WORKLOAD": "ycsb-c", "ROWS": "0"}, "ROWS=0: WORKLOAD=ycsb-c takes at least 1"),
         ({"WORKLOAD": "ycsb-c", "BATCH": "1000"}, "BATCH is a whole number from 1 to 999 operations"),

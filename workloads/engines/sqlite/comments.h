@@ -1,6 +1,8 @@
-/* Skips the blanks and comments that a statement begins with. */
+/* Skips the blanks and comments that a statement begins with, and compares its first word. A
+ * program's locale does not matter: in Turkish, I is not the capital of i. */
 #pragma once
 
+#include <stdbool.h>
 #include <string.h>
 
 static inline const char *skip_comments(const char *sql)
@@ -17,4 +19,19 @@ static inline const char *skip_comments(const char *sql)
 			return sql;
 		}
 	}
+}
+
+static inline char lower_case(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter + ('a' - 'A')) : letter;
+}
+
+/* Returns whether a text begins with a word, which is in lower case. */
+static inline bool begins_with_word(const char *text, const char *word)
+{
+	while (*word != '\0' && lower_case(*text) == *word) {
+		text++;
+		word++;
+	}
+	return *word == '\0';
 }

@@ -66,7 +66,8 @@ bool sqlite_count(struct database *database, int64_t *rows, struct error *error)
 
 	*rows = 0;
 	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) FROM sqlite_master WHERE name='%s' COLLATE NOCASE",
 			 *name);
 		if (!sql_number(database->db, sql, &found, error))
 			return false;

@@ -28,11 +28,25 @@ static char affinity_of(const char *type)
 	return 'N';
 }
 
+static int failed(sqlite3 *db, char **message)
+{
+	return sqlite3_errcode(db) == SQLITE_NOMEM
+		       ? SQLITE_NOMEM
+		       : kv_fail(message, SQLITE_ERROR, "%s", sqlite3_errmsg(db));
+}
+
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement, char **message)
 {
-	if (sqlite3_prepare_v2(db, sql, -1, statement, NULL) == SQLITE_OK)
-		return SQLITE_OK;
-	return kv_fail(message, SQLITE_ERROR, "%s", sqlite3_errmsg(db));
+	return sqlite3_prepare_v2(db, sql, -1, statement, NULL) == SQLITE_OK ? SQLITE_OK
+									     : failed(db, message);
+}
+
+/* Finalizes a statement. Without memory, a step has no further row: its rows are then not all. */
+static int finish(sqlite3_stmt *statement, int result)
+{
+	int ended = sqlite3_finalize(statement);
+
+	return result != SQLITE_OK ? result : ended;
 }
 
 static int refuse(const char *what, char **message)
@@ -58,7 +72,7 @@ static int refuse_constraints(sqlite3 *db, char **message)
 		result = prepare(db, queries[i].sql, &statement, message);
 		if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
 			result = refuse(queries[i].what, message);
-		sqlite3_finalize(statement);
+		result = finish(statement, result);
 	}
 	if (result != SQLITE_OK)
 		return result;
@@ -68,8 +82,7 @@ static int refuse_constraints(sqlite3 *db, char **message)
 		if (sqlite3_stricmp((const char *)sqlite3_column_text(statement, 1), "Halt") == 0 &&
 		    sqlite3_column_int(statement, 2) == SQLITE_CONSTRAINT_CHECK)
 			result = refuse("CHECK", message);
-	sqlite3_finalize(statement);
-	return result;
+	return finish(statement, result);
 }
 
 static int read_collation(const char *name, enum collation *collation, char **message)
@@ -97,10 +110,10 @@ static int read_column(sqlite3 *db, sqlite3_stmt *row, struct kv_schema *schema,
 	schema->columns = columns;
 	column = &columns[schema->count++];
 	*column = (struct kv_column){.name = sqlite3_mprintf("%s", name),
-				     .type = sqlite3_mprintf("%s", type != NULL ? type : ""),
+				     .type = sqlite3_mprintf("%s", type),
 				     .not_null = sqlite3_column_int(row, 3) != 0,
 				     .kept = true};
-	if (name == NULL || column->name == NULL || column->type == NULL)
+	if (name == NULL || type == NULL || column->name == NULL || column->type == NULL)
 		return SQLITE_NOMEM;
 	column->affinity = affinity_of(column->type);
 	result = sqlite3_table_column_metadata(db, NULL, "t", name, NULL, &collation, NULL, NULL,
@@ -118,8 +131,7 @@ static int read_columns(sqlite3 *db, struct kv_schema *schema, char **message)
 
 	while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
 		result = read_column(db, statement, schema, message);
-	sqlite3_finalize(statement);
-	return result;
+	return finish(statement, result);
 }
 
 /* The key has a column's value exactly, but for a type that SQLite compares as equal, or a text
@@ -159,7 +171,7 @@ static int read_key(sqlite3 *db, struct kv_schema *schema, char **message)
 		schema->columns[index].not_null = true;
 		add_key(schema, index);
 	}
-	sqlite3_finalize(statement);
+	result = finish(statement, result);
 	schema->has_rowid = schema->key_count == 0;
 	if (result != SQLITE_OK || !schema->has_rowid)
 		return result;
@@ -169,8 +181,7 @@ static int read_key(sqlite3 *db, struct kv_schema *schema, char **message)
 		add_key(schema, sqlite3_step(statement) == SQLITE_ROW
 					? sqlite3_column_int(statement, 0)
 					: -1);
-	sqlite3_finalize(statement);
-	return result;
+	return finish(statement, result);
 }
 
 static int create(sqlite3 *db, const char *declaration, char **message)
@@ -181,7 +192,7 @@ static int create(sqlite3 *db, const char *declaration, char **message)
 
 	sqlite3_free(sql);
 	if (result == SQLITE_OK && sqlite3_step(statement) != SQLITE_DONE)
-		result = kv_fail(message, SQLITE_ERROR, "%s", sqlite3_errmsg(db));
+		result = failed(db, message);
 	sqlite3_finalize(statement);
 	return result;
 }

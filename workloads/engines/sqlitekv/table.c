@@ -176,17 +176,18 @@ static int declare(sqlite3 *db, const struct kv_table *table, char **message)
 static int check_encoding(sqlite3 *db, char **message)
 {
 	sqlite3_stmt *statement;
-	int result = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
+	int result = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL), ended;
 
 	if (result != SQLITE_OK)
 		return result;
 	if (sqlite3_step(statement) == SQLITE_ROW &&
-	    strcmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") != 0)
+	    sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") != 0)
 		result = kv_fail(message, SQLITE_ERROR,
 				 "this database has texts in %s; only UTF-8 is supported",
 				 sqlite3_column_text(statement, 0));
-	sqlite3_finalize(statement);
-	return result;
+	/* the error of a step */
+	ended = sqlite3_finalize(statement);
+	return result != SQLITE_OK ? result : ended;
 }
 
 static int open_table(struct kv_table *table, struct request *request, bool create, bool *is_new,

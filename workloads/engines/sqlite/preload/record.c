@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -65,9 +64,12 @@ bool record_is_on(void)
 	return folder() != NULL;
 }
 
-static double seconds(void)
+/* In whole numbers: a program's locale may have no decimal point. */
+static void add_seconds(struct text *text)
 {
-	return (double)clock_now() / (double)NANOSECONDS_PER_SECOND;
+	uint64_t microseconds = clock_now() / 1000;
+
+	text_print(text, "%" PRIu64 ".%06" PRIu64, microseconds / 1000000, microseconds % 1000000);
 }
 
 /* Returns the place of an entry, existing or new. Called with the lock. */
@@ -222,7 +224,7 @@ static void keep(const char *path)
 static bool begins_with(const char *sql, const char *const *words)
 {
 	for (; *words != NULL; words++)
-		if (strncasecmp(sql, *words, strlen(*words)) == 0)
+		if (begins_with_word(sql, *words))
 			return true;
 	return false;
 }
@@ -283,7 +285,7 @@ static void take_down(struct library *sqlite, sqlite3 *db, sqlite3_stmt *stateme
 	if (of->attached && !control && !setting && of_attached(sqlite, db, sql))
 		text_print(&entry->text, "attached ");
 	of->attached |= begins_with(word, attaches);
-	text_print(&entry->text, "%.6f", seconds());
+	add_seconds(&entry->text);
 	text_string(&entry->text, path, strlen(path));
 	text_string(&entry->text, sql, strlen(sql));
 	for (int i = 0; i < sqlite->bind_parameter_count(statement); i++)
@@ -302,7 +304,9 @@ static void write_transaction(const struct text *text)
 
 	snprintf(name, sizeof(name), "%s/transactions", folder());
 	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	text_print(&all, "transaction %.6f\n", seconds());
+	text_print(&all, "transaction ");
+	add_seconds(&all);
+	text_print(&all, "\n");
 	text_add(&all, text->data, text->size);
 	if (file >= 0)
 		errno = text->failed || all.failed ? ENOMEM

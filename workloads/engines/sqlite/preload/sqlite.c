@@ -11,12 +11,10 @@
  * (sqlite3_backup_step, sqlite3_blob_write) are counted as unseen.
  */
 #define _GNU_SOURCE /* gettid */
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "../comments.h"
@@ -74,8 +72,13 @@ static void first_word(char *word, size_t size, const char *sql)
 	size_t length = 0;
 
 	sql = sql ? skip_comments(sql) : "";
-	for (; length + 1 < size && isalpha((unsigned char)sql[length]); length++)
-		word[length] = (char)tolower((unsigned char)sql[length]);
+	for (; length + 1 < size; length++) {
+		char letter = lower_case(sql[length]);
+
+		if (letter < 'a' || letter > 'z')
+			break;
+		word[length] = letter;
+	}
 	word[length] = '\0';
 }
 
@@ -136,7 +139,7 @@ static bool begins_with(struct library *sqlite, sqlite3_stmt *statement, const c
 {
 	const char *sql = sqlite->sql(statement);
 
-	return sql && strncasecmp(skip_comments(sql), word, strlen(word)) == 0;
+	return sql && begins_with_word(skip_comments(sql), word);
 }
 
 /* Before a step: returns whether to check it afterwards. */

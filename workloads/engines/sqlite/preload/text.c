@@ -64,11 +64,23 @@ void text_integer(struct text *text, int64_t value)
 
 void text_real(struct text *text, double value)
 {
+	static const char usual[] = "-+0123456789abcdefinpx";
+	char printed[40], *end = printed;
+
 	/* SQLite takes it for that */
-	if (isnan(value))
+	if (isnan(value)) {
 		text_null(text);
-	else
-		text_print(text, " %a", value);
+		return;
+	}
+	snprintf(printed, sizeof(printed), "%a", value);
+	/* the program's locale may have another point, also of several bytes */
+	for (const char *c = printed; *c != '\0'; c++)
+		if (strchr(usual, *c) != NULL)
+			*end++ = *c;
+		else if (end[-1] != '.')
+			*end++ = '.';
+	*end = '\0';
+	text_print(text, " %s", printed);
 }
 
 void text_zeros(struct text *text, int64_t size)
