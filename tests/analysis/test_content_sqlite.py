@@ -183,3 +183,24 @@ def test_a_journal_of_a_transaction_larger_than_the_cache(size: int, cache: int,
     if size in (2048, 4096):
         pages.exchange(OFFSET, 0, 2)
         assert ("contradicted", "record of another place of a rollback journal") in judged(pages)[:3]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_wal_that_is_written_before_its_transaction_is_sealed(size: int, tmp_path: Path) -> None:
+    """A page that the cache spills twice overwrites its frame; the frames from there on have no salts."""
+    path, pages = tmp_path / "t.db", Paged(page_size=str(size), synchronous="full", journal_mode="wal")
+    link = opened(path, size, "wal")
+    link.execute("PRAGMA cache_size=10")
+    for value in ("zeroblob(30000)", "randomblob(700)"):
+        link.execute("BEGIN")
+        for _ in range(2):
+            link.execute(f"UPDATE t SET value = {value} WHERE id < 90")
+            pages.add("wal", WAL, Path(f"{path}-wal").read_bytes())
+        link.execute("COMMIT")
+        pages.add("wal", WAL, Path(f"{path}-wal").read_bytes())
+    link.execute("PRAGMA wal_checkpoint")
+    pages.add("database", DATABASE, path.read_bytes())
+    link.close()
+    found = judged(pages)
+    assert "contradicted" not in {state for state, _ in found}
+    assert ("confirmed", "frame of a WAL") in found
