@@ -112,10 +112,11 @@ def _copies(
 def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.ndarray]:
     """Return (place of the descriptor, home, flags, CRC) of each tag.
 
-    A tag is a journal_block_tag3_t with checksum_v3, else a journal_block_tag_t. The UUID follows the first.
+    A tag is a journal_block_tag3_t with checksum_v3, else a journal_block_tag_t, with checksum_v2 two bytes
+    longer (journal_tag_bytes of fs/jbd2/journal.c). The UUID follows the first.
     """
     large = "journal_64bit" in journal.features
-    size = 16 if journal.checksums else 12 if large else 8
+    size = 16 if journal.checksums else (12 if large else 8) + 2 * ("journal_checksum_v2" in journal.features)
     room = (_TAIL - _HEADER - _UUID) // size
     offset = _HEADER + np.arange(room) * size + np.where(np.arange(room) > 0, _UUID, 0)
     raw = pages[:, offset[:, None] + np.arange(size)]

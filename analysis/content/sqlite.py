@@ -225,8 +225,10 @@ def _mislabelled(given: Evidence, known: KnownPages, salts: np.ndarray, certain:
     of_wal = (begins[:, 0] >> np.uint64(32)) == wal.MAGIC
     if salts.size:
         of_wal |= np.isin(words, salts.byteswap()).any(axis=1)
+    # a frame that was written before its transaction was sealed is not among the certain ones
+    holds = (units.label[selected] == LABELS.index("WAL")) & wal.aligned(units.offset[selected], known.size)
     matching = {
-        "database page": here | elsewhere | btree.titled(pages),
+        "database page": (here | elsewhere | btree.titled(pages)) & ~holds,
         "WAL": of_wal,
         "rollback journal": begins[:, 0] == rollback.MAGIC,
     }

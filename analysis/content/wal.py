@@ -105,6 +105,9 @@ def _read(
     length = FRAME_HEADER + size
     kept, words = versions.words(which, page, HEADER + frame * length, length, "<u8", later)
     header = words[:, :3].copy().view(">u4").astype(np.uint32)
+    # zeros have a valid checksum; a frame without salts gets its checksum at the commit (walRewriteChecksums)
+    salted = np.flatnonzero(words[:, 1])
+    kept, words, header = kept[salted], words[salted], header[salted]
     summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
     seed = _before(header[:, 4:6], summed)
     frame, salts, check = frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6])
@@ -172,6 +175,16 @@ def _elsewhere(versions: Versions, missing: Ints, size: int, salts: np.ndarray) 
     row, word = np.nonzero(np.isin(words, salts))
     place = versions.page[missing[row]] * BLOCK + (word - 1) * 8 - HEADER
     return np.unique(missing[row[place % (FRAME_HEADER + size) != 0]])
+
+
+def aligned(offset: Ints, size: int) -> np.ndarray:
+    """Return which blocks of a WAL have a frame's page where a database has pages: at a multiple of its size.
+
+    offset: of each block in the file.
+    """
+    part = min(size, BLOCK)
+    since = offset[:, None] + np.arange(0, BLOCK, part) - HEADER - FRAME_HEADER
+    return np.asarray((since % (FRAME_HEADER + size) % part == 0).any(axis=1))
 
 
 _FRAMES = 28  # bits for a frame's number in a key

@@ -56,12 +56,13 @@ class Carried(NamedTuple):
 def shares(carried: Carried, pieces: Pieces, causes: Cause, groups: Groups) -> Shares:
     """Return the shares of all commands."""
     none = causes.nobody >= 0
-    # a bio without a transaction is divided by its pieces, if any, as their reasons may differ
+    # a write of a bio without a transaction is divided by its pieces, as their reasons may differ; the flush
+    # that such a bio requests has none
     by_piece = np.flatnonzero(none.take(pieces.bio))
-    has_pieces = np.zeros(none.size, bool)
-    has_pieces[pieces.bio.take(by_piece)] = True
+    has_pieces = none.take(carried.bio)
+    has_pieces[has_pieces] = np.isin(carried.command.compress(has_pieces), pieces.command.take(by_piece))
     group = causes.group.take(carried.bio)
-    alone = np.flatnonzero((group < 0) & ~has_pieces.take(carried.bio))
+    alone = np.flatnonzero((group < 0) & ~has_pieces)
     many = np.flatnonzero(group >= 0)
     counts = groups.counts.take(group.take(many))
     row, member = expand(groups.firsts.take(group.take(many)), counts)

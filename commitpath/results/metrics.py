@@ -264,7 +264,8 @@ def syncs_of(folder: Path, role: str) -> int:
 def recovery(run: Run) -> float | None:
     """Return the longest time in s from the mount to the opened database after a cut.
 
-    None without cuts, if a database did not open, and if the run's files are not here.
+    The filesystem's recovery is not in it; crash.recovery_ms of summary.json has both. None without cuts, if
+    a database did not open, and if the run's files are not here.
     """
     crash = run.summary.get("crash")
     if not run.path or not crash or crash["opened"] < crash["cuts"]:
@@ -335,5 +336,5 @@ METRICS: dict[str, Metric] = {
     "rss_mapped": of_whole("resident mapped files (MiB)", memory("mapped"), timed=True),
     "rss_peak": of_whole("peak of the resident memory (MiB)", memory("peak"), timed=True),
     "lost": Metric("transactions lost, at most", lost, each=False, cuts=True, statistics=("max", "mean")),
-    "recovery_seconds": of_whole("longest recovery (s)", recovery, timed=True, cuts=True),
+    "recovery_seconds": of_whole("longest recovery after the mount (s)", recovery, timed=True, cuts=True),
 }

@@ -19,7 +19,7 @@ class Zeros(int):
 _PART = re.compile(
     r"(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*')"
     r"|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
-    r"|(?P<number>\?[0-9]*)|(?P<name>[:@$][\w$]+)|[\w$]+|.",
+    r"|(?P<number>\?[0-9]*)|(?P<name>[:@$][\w$](?:[\w$]|::)*(?:\([^\s)]*\))?)|[\w$]+|.",
     re.DOTALL,
 )
 # Any release of SQLite reads a real of at most so many digits exactly.

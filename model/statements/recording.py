@@ -29,7 +29,6 @@ _ATTACHED = -1
 # A temporary table of SQLite's shell, with a reserved name.
 _SHELLS = "SQLITE_PARAMETERS"
 _CONTROLS = [[word] for word in ("BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE")]
-_ENDS = re.compile(r"(COMMIT|END|ROLLBACK)\b(?!.*\bTO\b)", re.IGNORECASE)
 
 
 def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
@@ -90,12 +89,27 @@ def _blocks(text: str) -> Iterator[list[tuple[str, Entry]]]:
 def _whole(block: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
     """Add BEGIN or the end to a transaction that a SAVEPOINT began, or that an error ended."""
     (path, first), (_, last) = block[0], block[-1]
-    words = sqlfile.first_words(first.sql)
-    if words[:1] == ["SAVEPOINT"]:
-        return [(path, first._replace(sql="BEGIN")), *block, (path, last._replace(sql="COMMIT", values=()))]
-    if words[:1] == ["BEGIN"] and not _ENDS.match(" ".join(sqlfile.first_words(last.sql))):
-        return [*block, (path, last._replace(sql="ROLLBACK", values=()))]
-    return block
+    begin = sqlfile.first_words(first.sql)[:1]
+    if begin not in (["BEGIN"], ["SAVEPOINT"]):
+        return block
+    whole = [(path, first._replace(sql="BEGIN")), *block] if begin == ["SAVEPOINT"] else block
+    if sqlfile.is_end(sqlfile.first_words(last.sql)):
+        return whole
+    # the release of the first savepoint commits; an error or the close of the database rolls back
+    end = "COMMIT" if begin == ["SAVEPOINT"] and not _savepoints(block) else "ROLLBACK"
+    return [*whole, (path, last._replace(sql=end, values=()))]
+
+
+def _savepoints(block: list[tuple[str, Entry]]) -> list[str]:
+    """Return the names of the savepoints that are not released."""
+    names = list[str]()
+    for _, entry in block:
+        match [word.strip("\"'`[]") for word in sqlfile.first_words(entry.sql)]:
+            case ["SAVEPOINT", name, *_]:
+                names.append(name)
+            case ["RELEASE", "SAVEPOINT", name, *_] | ["RELEASE", name, *_] if name in names:
+                del names[len(names) - 1 - names[::-1].index(name) :]
+    return names
 
 
 def _changes(sql: str) -> bool:

@@ -155,7 +155,7 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
     for statement in given:
         refuse(statement)
         word, inside = statement.words[0], begun.get(statement.database, [])
-        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in statement.words[1:3])
+        ends = is_end(statement.words)
         if word == "BEGIN" and inside:
             raise SqlFileError(
                 f"line {statement.line}: BEGIN within the transaction of line {inside[0].line}"
@@ -171,6 +171,11 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
             yield statement
     for inside in begun.values():
         raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
+
+
+def is_end(words: Sequence[str]) -> bool:
+    """Return whether a statement with these first tokens ends a transaction."""
+    return words[0] in ("COMMIT", "END") or (words[0] == "ROLLBACK" and "TO" not in words[1:3])
 
 
 def _joined(parts: list[Statement]) -> Statement:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from paged import Paged, told
 
+from analysis.content import rollback as rollback_format
 from analysis.content import sqlite
 from analysis.content.units import Written
 
@@ -159,3 +160,47 @@ def test_a_rollback_journal_and_the_pages_it_keeps(tmp_path: Path) -> None:
     rows = ("confirmed", "rows that belong to the page")
     assert [after[page] for page in recorded if page] == [rows] * (len(recorded) - (0 in recorded))
     assert {state for state, _ in found} <= {"confirmed", "silent"}
+
+
+@pytest.mark.parametrize(("size", "cache"), [(512, 13), (1024, 10), (2048, 30), (4096, 13), (8192, 10)])
+def test_a_journal_of_a_transaction_larger_than_the_cache(size: int, cache: int, tmp_path: Path) -> None:
+    """Each time it spills, SQLite begins another part of the journal, with its own header and nonce."""
+    path, pages = tmp_path / "t.db", Paged(page_size=str(size), synchronous="full", journal_mode="delete")
+    link = opened(path, size, "delete")
+    link.execute(f"PRAGMA cache_size={cache}")
+    link.execute("BEGIN")
+    link.execute("UPDATE t SET value = upper(value)")
+    text = Path(f"{path}-journal").read_bytes()
+    link.close()
+    magic = rollback_format.MAGIC.to_bytes(8, "big")
+    assert sum(text[at : at + 8] == magic for at in range(0, len(text), 512)) > 2
+    pages.add("journal", JOURNAL, text)
+    found = judged(pages)
+    assert {state for state, _ in found} <= {"confirmed", "silent"}
+    # the last part was not synced: its header has no magic
+    assert [state for state, _ in found].count("confirmed") > 0.8 * len(found)
+    # the rule still sees two exchanged pages of the first part
+    if size in (2048, 4096):
+        pages.exchange(OFFSET, 0, 2)
+        assert ("contradicted", "record of another place of a rollback journal") in judged(pages)[:3]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_wal_that_is_written_before_its_transaction_is_sealed(size: int, tmp_path: Path) -> None:
+    """A page that the cache spills twice overwrites its frame; the frames from there on have no salts."""
+    path, pages = tmp_path / "t.db", Paged(page_size=str(size), synchronous="full", journal_mode="wal")
+    link = opened(path, size, "wal")
+    link.execute("PRAGMA cache_size=10")
+    for value in ("zeroblob(30000)", "randomblob(700)"):
+        link.execute("BEGIN")
+        for _ in range(2):
+            link.execute(f"UPDATE t SET value = {value} WHERE id < 90")
+            pages.add("wal", WAL, Path(f"{path}-wal").read_bytes())
+        link.execute("COMMIT")
+        pages.add("wal", WAL, Path(f"{path}-wal").read_bytes())
+    link.execute("PRAGMA wal_checkpoint")
+    pages.add("database", DATABASE, path.read_bytes())
+    link.close()
+    found = judged(pages)
+    assert "contradicted" not in {state for state, _ in found}
+    assert ("confirmed", "frame of a WAL") in found

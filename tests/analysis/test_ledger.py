@@ -299,6 +299,8 @@ def test_nothing_outside_the_workload_has_a_transaction() -> None:
     assert set(rows(made.ledger, "phase")) == {"close"}
     assert rows(made.ledger, "transaction") == [None] * 4 and made.shares.is_empty()
     assert rows(made.ledger, "how") == ["in", "behind", "behind", "behind"]
+    # the flush of the commit has the reason of the block that it comes before
+    assert rows(made.ledger, "no_transaction") == ["close", "journal", "journal", "journal"]
 
 
 def test_what_no_bio_explains_is_unattributed() -> None:

@@ -11,6 +11,7 @@ from lab import Lab
 
 from base.text import printable
 from commitpath.database import checked_rows, row_checks, store
+from commitpath.reporting import sample_table
 
 Labs = Callable[[str], Lab]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
@@ -146,6 +147,12 @@ def test_terminal_escapes_are_printed_as_text(labs: Labs, tmp_path: Path) -> Non
     text = here.ok("setup-text", WHERE="lab=kiel")
     assert r"3\x1b]0;owned" in text and r"3\textbackslash{}x1b]0;owned" in text
     assert "\x1b" not in out + text and "\u202e" not in out + text
+
+
+def test_a_latex_table_shows_each_sign() -> None:
+    table = sample_table.as_latex(["a_b"], [["1<2|3>"]]).splitlines()
+    assert table[2] == r"a\_b \\"
+    assert table[4] == r"1\textless{}2\textbar{}3\textgreater{} \\"
 
 
 def test_printable() -> None:

@@ -10,7 +10,7 @@ from commitpath.boards import payload
 from commitpath.cells import from_variables as cells
 from commitpath.cells import persistent_memory
 from model.statements import sqlfile, tracefile
-from model.statements.bound import Raw, Zeros
+from model.statements.bound import Raw, Zeros, bound
 from model.statements.tracefile import FIRST, Entry, Trace
 
 # each line of the format, and what comes of it
@@ -162,3 +162,9 @@ def test_a_trace_is_a_cells(tmp_path: Path) -> None:
         BadInputError, match=r"^WORKLOAD=trace takes FILE=<your trace> \(docs/how-to/trace.md\)$"
     ):
         cells.make_cell({"WORKLOAD": "trace"})
+
+
+def test_a_parameter_of_tcl_is_one() -> None:
+    """tokenize.c: `::` and a part in brackets belong to its name."""
+    sql = "SELECT $a::b(c), $arr(k), :x, @y, $a::b(c), ':x', [@y]"
+    assert bound(sql, (1, 2, 3, 4)) == "SELECT 1, 2, 3, 4, 1, ':x', [@y]"
