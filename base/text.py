@@ -31,6 +31,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else plural}"
 
 
+def decimals(value: float, digits: int) -> int:
+    """Return how many decimals show so many digits of a number, which is not 0: 4 for three of 0.0123."""
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return max(0, digits - 1 - exponent)
+
+
 def printable_lines(lines: Iterable[object]) -> str:
     """Join lines, each made printable."""
     return "\n".join(map(printable, lines))
