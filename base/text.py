@@ -37,6 +37,12 @@ def percent(fraction: float, digits: int = 2) -> str:
     return f"{math.floor(fraction * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}"
 
 
+def decimals(value: float, digits: int) -> int:
+    """Return how many decimals show so many digits of a number, which is not 0: 4 for three of 0.0123."""
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return max(0, digits - 1 - exponent)
+
+
 def printable_lines(lines: Iterable[object]) -> str:
     """Join lines, each made printable."""
     return "\n".join(map(printable, lines))

@@ -49,7 +49,7 @@ def plain(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Fi
     made, grid = frame.panels(figure, len(drawn), handles, PANEL * 0.9, 0.5, notes)
     room = figure["width"] / figure["across"] - 0.6
     for place, (axes, shown) in enumerate(zip(grid, drawn, strict=False)):
-        panel(axes, shown, styles(drawn), False, room, 0, APART)
+        panel(axes, shown, styles(drawn), False, room, 0, APART, figure["y_scale"])
         axes.set_ylabel(shown.panel.label if place % figure["across"] == 0 else "")
         frame.x_names(axes, range(len(shown.panel.groups)), shown.panel.groups, room)
         if place + figure["across"] < len(drawn):
@@ -84,8 +84,12 @@ def panel(
     room: float,
     high: int,
     apart: float = 0,
+    scale: str = "log",
 ) -> None:
-    """Draw one panel, `room` inches wide, with `high` lines over it; a missing value is a gap with a word."""
+    """Draw one panel, `room` inches wide, with `high` lines over it; a missing value is a gap with a word.
+
+    scale: of matplotlib, which the axis of the numbers has in the end.
+    """
     style.grid(axes, "both")
     groups = drawn.panel.groups
     middle = (len(drawn.panel.series) - 1) / 2
@@ -95,11 +99,12 @@ def panel(
         points = [(groups.index(value.bar.group) + apart * (at - middle), value.number.value) for value in of]
         axes.plot(*with_gaps(points), **how[series] | (VIRTUAL_LINE if outlined else {}))
         for (x, _), value in zip(points, of, strict=True):
-            if value.number.interval and value.number.value:
+            if value.number.interval and value.number.value is not None:
+                low, top = value.number.interval
                 # a logarithmic axis has nothing at or below 0
-                low = max(value.number.interval[0], value.number.value / 10)
+                low = value.number.value / 10 if scale == "log" and low <= 0 else low
                 ink = how[series]["color"] if apart else style.INK
-                axes.vlines(x, low, value.number.interval[1], color=ink, linewidth=0.8)
+                axes.vlines(x, low, top, color=ink, linewidth=0.8)
             if MARKED in value.marks and value.number.value is not None:
                 axes.annotate(MARKED, (x, value.number.value), (3, 2), textcoords="offset points",
                               fontsize=look.SMALL)  # fmt: skip

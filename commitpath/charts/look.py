@@ -11,6 +11,7 @@ from matplotlib.font_manager import findfont, get_font
 
 from analysis.figures import style
 from base.errors import BadInputError
+from base.text import decimals
 from model import filesystems, operations
 
 POINTS = 7.0
@@ -141,15 +142,17 @@ def thousands(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with three significant digits, without an exponent; a whole one as it is."""
-    if value >= 100 or value == int(value):
+    """Return a number with three digits, two below 1, without an exponent; a whole one as it is."""
+    if value >= 99.95 or value == int(value):
         return thousands(value)
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:.{decimals(value, 3) if value >= 1 else max(2, decimals(value, 2))}f}"
 
 
 def few(value: float) -> str:
-    """Return a count with two or three digits, as short as possible: 0, 0.02, 3.98, 12, 240."""
+    """Return a count with one to three digits, as short as possible: 0, 0.004, 0.02, 3.98, 12, 240."""
     if value == 0:
         return "0"
+    if value < 0.01:
+        return f"{value:.{decimals(value, 1)}f}"
     text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

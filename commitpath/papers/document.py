@@ -55,7 +55,11 @@ def document(
         "reference": paper.reference,
         "grid": paper.grid,
         "says": dict(paper.says),
-        "constants": at_most(paper.constants, paper.most),
+        "constants": {
+            name: value
+            for name, value in at_most(paper.constants, paper.most).items()
+            if name in paper.constants
+        },
         # the headline's first
         "builds": list(
             dict.fromkeys(build_of(reading) for outcome in judged for reading in outcome.readings)

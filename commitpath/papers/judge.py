@@ -43,7 +43,7 @@ class Value:
 
 @dataclass(frozen=True)
 class PairResult:
-    """One comparison. ratio: left over right; interval: of 95 %, as of make compare."""
+    """One comparison. ratio: left over right, None over 0; interval: of 95 %, as of make compare."""
 
     label: str
     left: Value
@@ -141,8 +141,9 @@ def judge_pair(
         verdict.NOT_MEASURED if unmeasured else verdict.judge(claim.kind, left.value, right.value, expected)
     )
     unequal = marks(left.run, right.run) if left.run and right.run else {}
-    ratio = left.value / right.value
-    return PairResult(pair.label, left, right, ratio, result, unequal, interval_of(left, right))
+    ratio = left.value / right.value if right.value else None
+    interval = interval_of(left, right) if ratio is not None else None
+    return PairResult(pair.label, left, right, ratio, result, unequal, interval)
 
 
 def interval_of(left: Value, right: Value) -> tuple[float, float] | None:

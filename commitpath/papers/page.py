@@ -141,12 +141,16 @@ def cell_text(settings: Content, *also: str) -> str:
 def ratios(reading: Content, claim: Content) -> str:
     """Return the result of a reading: a ratio, the range of several, or counts, with marks."""
     pairs = reading["pairs"]
-    if any(pair["ratio"] is None for pair in pairs):
+    if any(pair[side]["value"] is None for pair in pairs for side in ("left", "right")):
         return str(reading["verdict"])
     if claim["paper"]["kind"] == "count":
-        return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
+        counts = [[f"{1000 * pair[side]['value']:.0f}" for side in ("left", "right")] for pair in pairs]
+        return ", ".join(dict.fromkeys(map(" / ".join, counts)))
     if claim["paper"]["kind"] == "limit":
         return number(max(pair["left"]["value"] for pair in pairs))
+    # over 0 there is none
+    if any(pair["ratio"] is None for pair in pairs):
+        return str(reading["verdict"])
     values = sorted(pair["ratio"] for pair in pairs)
     if reading["holds"] == "largest":
         values = values[-1:]

@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from analysis.schemas.ledger import LABELS
 from base.errors import BadInputError, LabError
+from base.text import decimals
 from commitpath.papers.judge import artifact_ratio, cell_of
 from commitpath.papers.paper import Paper
 from commitpath.results import costs
@@ -105,7 +106,4 @@ def words(settings: dict[str, Any]) -> str:
 
 def number(value: float) -> str:
     """Return a number with three digits, as on the page: 0.0123, 1.23, 12.3, 1230."""
-    if value == 0:
-        return "0"
-    digits = max(0, 2 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 3
-    return f"{value:.{digits}f}"
+    return "0" if value == 0 else f"{value:.{decimals(value, 3)}f}"

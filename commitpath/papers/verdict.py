@@ -27,17 +27,16 @@ NO_CHANGE = 0.1
 RULE = (
     (
         REPRODUCED,
-        f"a ratio on the paper's side of 1, more than {NO_CHANGE:.0%} from it, and within a factor of "
-        f"{FACTOR} of the paper's; a direction that holds in every pair; a value that is "
-        "below the limit that the paper gives it; a count per transaction that is the "
-        "paper's when rounded to a whole number. Where the paper's ratio is within "
-        f"{CLAIMS_NO_CHANGE:.0%} of 1, it says that nothing changes, and ours has to be "
-        f"within {NO_CHANGE:.0%} of 1.",
+        f"a ratio on the paper's side of 1, more than {NO_CHANGE:.0%} from it or as far as the paper's, "
+        f"and within a factor of {FACTOR} of the paper's; a direction that holds in every pair; a value "
+        "that is below the limit that the paper gives it; a count per transaction that is the paper's when "
+        f"rounded to a whole number. Where the paper's ratio is within {CLAIMS_NO_CHANGE:.0%} of 1, it says "
+        f"that nothing changes, and ours has to be within {NO_CHANGE:.0%} of 1.",
     ),
     (
         DIRECTION,
         f"a ratio on the paper's side of 1 (by more than {EQUAL:.0%}), but farther off than that factor, or "
-        f"within {NO_CHANGE:.0%} of 1.",
+        "nearer to 1 than that.",
     ),
     (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
     (
@@ -66,7 +65,9 @@ def judge(kind: str, left: float, right: float, expected: str) -> str:
         return of_counts(left, right, expected)
     if kind == "limit":
         return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
-    return (of_direction if kind == "direction" else of_ratio)(left / right, expected)
+    # a count may be 0: two of them are equal, and any other is ahead of one
+    ratio = left / right if right else math.inf if left else 1.0
+    return (of_direction if kind == "direction" else of_ratio)(ratio, expected)
 
 
 def span(kind: str, expected: str) -> tuple[float, float]:
@@ -82,8 +83,9 @@ def span(kind: str, expected: str) -> tuple[float, float]:
     if abs(ratio - 1) <= CLAIMS_NO_CHANGE:
         return 1 - NO_CHANGE, 1 + NO_CHANGE
     low, high = ratio / FACTOR, ratio * FACTOR
-    # the rule is: more than NO_CHANGE from 1
-    above, below = math.nextafter(1 + NO_CHANGE, math.inf), math.nextafter(1 - NO_CHANGE, 0)
+    # more than NO_CHANGE from 1, but a paper's smaller change reproduces itself
+    above = min(ratio, math.nextafter(1 + NO_CHANGE, math.inf))
+    below = max(ratio, math.nextafter(1 - NO_CHANGE, 0))
     return (max(low, above), high) if ratio > 1 else (low, min(high, below))
 
 

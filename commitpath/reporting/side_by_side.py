@@ -62,13 +62,20 @@ def groups(matched: Sequence[Matched], most: int = MOST_ROWS) -> dict[str, list[
     return found
 
 
-def changes(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
-    """Draw a row for each group of cells, with a mark for each cell at the change of its rate."""
+def changes(
+    options: Mapping[str, str], matched: Sequence[Matched], ratios: Sequence[float | None], path: Path
+) -> None:
+    """Draw a row for each group of cells, with a mark for each cell at the change of its rate.
+
+    ratios: B/A of each cell's rate.
+    """
     names, marks = list[str](), list[Mark]()
+    of_cell = {id(cell): ratio for cell, ratio in zip(matched, ratios, strict=True)}
     for place, (name, cells) in enumerate(groups(matched).items()):
         a, b = (median([tps(getattr(cell, side)) for cell in cells]) for side in "ab")
         names.append(f"{style.clean(short(name))}  {len(cells)}: {a:,.1f} → {b:,.1f}")
-        marks += [Mark(100 * (tps(cell.b) / tps(cell.a) - 1), place, "") for cell in cells]
+        found = [ratio for cell in cells if (ratio := of_cell[id(cell)]) is not None]
+        marks += [Mark(100 * (ratio - 1), place, "") for ratio in found]
     sides = ", ".join(f"{side}: {textwrap.shorten(style.clean(options[side]), 50)}" for side in "AB")
     content = {
         "title": "rows: number of cells: median TPS of A → of B",
@@ -97,10 +104,11 @@ def figure(options: Mapping[str, str], matched: Sequence[Matched], rows: Sequenc
         axes.set_xlabel(title)
     for axes in (compared, *others):
         axes.set_yticklabels([])
-    for place, cell in enumerate(matched):
-        ratio = tps(cell.b) / tps(cell.a)
+    for place, (cell, row) in enumerate(zip(matched, rows, strict=True)):
+        # of the pairs, as in the panel of ratios
+        ratio = f" (×{row.difference.ratio:.3f})" if row.difference.ratio is not None else ""
         rates.texts[2 * place].set_text(f"{tps(cell.a):,.1f}")
-        rates.texts[2 * place + 1].set_text(f"{tps(cell.b):,.1f} (×{ratio:.3f})")
+        rates.texts[2 * place + 1].set_text(f"{tps(cell.b):,.1f}{ratio}")
     rates.set_xlim(0, 1.25 * rates.get_xlim()[1])
     labels = {side: textwrap.shorten(style.clean(f"{side}: {options[side]}"), 44) for side in SIDES}
     handles = [Patch(color=color, label=labels[side]) for side, color in SIDES.items()]
@@ -205,7 +213,7 @@ def write(
             if len(ordered) <= MOST_ROWS:
                 figure(options, ordered, rows, path)
             else:
-                changes(options, ordered, path)
+                changes(options, ordered, [row.difference.ratio for row in rows], path)
         text = environment.get_template("compare.html.j2").render(
             notes=sorted({f"{mark} {text}" for cell in ordered for mark, text in cell.marks().items()}),
             sides=[printable(options[side]) for side in "AB"],

@@ -87,8 +87,9 @@ def paired(a: Mapping[Sample, float], b: Mapping[Sample, float], margin: float) 
     if all(a[sample] == b[sample] for sample in samples):
         return Difference(1.0, Interval(1.0, 1.0, 1.0), margin)
     pairs = [(a[sample], b[sample]) for sample in samples]
+    # each sample of one side is 0, and none of the other
     for zeros, ratio in (([one for one, _ in pairs], math.inf), ([other for _, other in pairs], 0.0)):
-        if not any(zeros) and all(sum(pair) > 0 for pair in pairs):
+        if len(samples) > 1 and not any(zeros) and all(sum(pair) > 0 for pair in pairs):
             return Difference(ratio, Interval(ratio, ratio, 1.0), margin)
     if any(min(pair) <= 0 for pair in pairs):
         return Difference(None, None, margin, "a value is 0 or less")

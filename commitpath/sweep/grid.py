@@ -237,12 +237,17 @@ def checked_overrides(path: Path, content: Mapping[str, Any], overrides: Mapping
 
 
 def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, Any]:
-    """Return settings limited by `most`, axis → number; it sets no axis but N of a synthetic trace."""
+    """Return settings limited by `most`, axis → number, but for those that the workload or its file fixes."""
     if not most:
         return dict(settings)
     profile = load_profile("workload", str(settings.get("workload", axes()["workload"].spec["default"])))
-    made = {"n": synthetic.from_profile(profile["synthetic"]).transactions} if "synthetic" in profile else {}
-    whole = {**made, **settings}
+    whole = {name: axes()[name].spec["default"] for name in most} | profile.get("defaults", {})
+    if "file" in profile:
+        whole = {}
+    if "synthetic" in profile:
+        whole["n"] = synthetic.from_profile(profile["synthetic"]).transactions
+    whole = {name: value for name, value in whole.items() if name not in profile.get("fixed", {})}
+    whole |= settings
     lower = {name: str(min(int(whole[name]), top)) for name, top in most.items() if name in whole}
     return {**settings, **lower}
 

@@ -161,3 +161,17 @@ def test_a_traces_transactions_are_lowered_where_fewer_are_asked_for() -> None:
     assert at_most(settings, {}) == settings
     runs = expand("ssl-traces", most={"n": 20}).runs
     assert {one.cell.n for one in runs} == {20}
+
+
+def test_what_a_cell_has_by_default_is_lowered_where_less_is_asked_for() -> None:
+    """But for what its workload fixes."""
+    assert at_most({"workload": "query-random"}, {"rows": 1000}) == {
+        "workload": "query-random",
+        "rows": "1000",
+    }
+    assert at_most({"workload": "random-a"}, {"rows": 1000}) == {"workload": "random-a"}
+    claims = paper.load("sqlitekv", most={"rows": 1000, "n": 50}).claims
+    pairs = [pair for claim in claims for reading in claim.readings for pair in reading.pairs]
+    cells = [cell for pair in pairs for side in (pair.left, pair.right) for cell, _ in side.takes]
+    assert max(cell.rows for cell in cells) == 1000 and max(cell.n for cell in cells) == 50
+    assert all(reading.unmeasured for claim in claims for reading in claim.readings)

@@ -39,6 +39,15 @@ def test_the_page_has_each_cell_and_its_figure_is_beside_it(lab: Lab, tmp_path: 
     assert "63.0 (×1.200)" in drawn and drawn.count(side_by_side.UNKNOWN) == 4
 
 
+def test_the_figures_ratio_is_that_of_the_pairs(lab: Lab, tmp_path: Path) -> None:
+    """Not that of the medians, 1.067."""
+    for seed, (a, b) in {"1": (50, 60), "2": (100, 100)}.items():
+        lab.run(a, FS="ext4", MODE="delete", PROBES="none", SEED=seed)
+        lab.run(b, FS="ext4", MODE="wal", PROBES="none", SEED=seed)
+    lab.ok("compare", A="mode=delete probes=*", B="mode=wal probes=*", PAGE=str(tmp_path / "c.html"))
+    assert "84.0 (×1.095)" in (tmp_path / "c.svg").read_text()
+
+
 def test_the_page_has_each_cells_verdict_and_that_over_all(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +122,11 @@ def matched(label: str, a: float, b: float) -> Any:
     return Matched(label, *sides)  # type: ignore[arg-type]
 
 
+def ratios(cells: list[Matched]) -> list[float | None]:
+    """B/A of each cell."""
+    return [side_by_side.tps(cell.b) / side_by_side.tps(cell.a) for cell in cells]
+
+
 def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
     """In rows of the first axes that they differ in; a bar for each would be a figure of metres."""
     cells = [
@@ -128,7 +142,7 @@ def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
     # where the first axis has more values than there is room for, all are in one row
     assert list(side_by_side.groups(cells, most=1)) == ["all"]
     path = tmp_path / "changes.svg"
-    side_by_side.changes({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
+    side_by_side.changes({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, ratios(cells), path)
     drawn = path.read_text()
     assert "30: 100.0 → 125.0" in drawn and "f2fs full" in drawn and "B: kernel=7.x" in drawn
 
@@ -137,5 +151,5 @@ def test_changes_between_two_powers_of_ten_have_numbers_on_their_axis(tmp_path: 
     """No power of ten is between -90 and -50 %, the changes of these cells."""
     path = tmp_path / "changes.svg"
     cells = [matched(f"fs=ext4 rows={rows}", 100, 10 + rows) for rows in range(41)]
-    side_by_side.changes({"A": "mode=wal", "B": "mode=delete"}, cells, path)
+    side_by_side.changes({"A": "mode=wal", "B": "mode=delete"}, cells, ratios(cells), path)
     assert len(re.findall(r">[−-]\d+<", path.read_text())) > 2

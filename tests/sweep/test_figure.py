@@ -29,6 +29,7 @@ from commitpath.charts.model import Drawn, Value
 from commitpath.charts.scatter import Mark
 from commitpath.charts.spec import FORMS, OP, Spec, colors_of, ops_of, panels
 from commitpath.command_line import variables
+from commitpath.papers import texts
 from commitpath.reporting.durability_rows import MEASURED
 from commitpath.results.metrics import METRICS, rate
 from commitpath.results.query import Found, Number
@@ -182,6 +183,17 @@ def test_a_line_joins_neighbours_of_the_axis_only() -> None:
     (axes,) = ones(spec, "lines").axes
     breaks = [gaps(line.get_ydata()) for line in axes.lines if len(line.get_xdata())]
     assert breaks == [[1], [], [], []]
+
+
+def test_a_whisker_of_lines_is_the_whole_interval() -> None:
+    """On a linear axis also where it reaches 0, and of a median of 0."""
+    spec, (panel,) = panels(Spec("quick", "fs", form="lines", where="mode=wal"), expand("quick"))
+    for value, ends in ((10.0, (-5.0, 25.0)), (0.0, (-1.0, 3.0)), (10.0, (0.5, 25.0))):
+        number = Number(value, value, value, ends)
+        one = Drawn(panel, tuple(Value(b, Found("ok", None), number, None, None, ()) for b in panel.bars), ())
+        axes = render.draw(spec, [one], [], []).axes[0]
+        drawn = {tuple(line.get_segments()[0][:, 1]) for line in axes.collections}
+        assert drawn == {ends}
 
 
 def test_a_line_breaks_at_a_missing_number() -> None:
@@ -448,6 +460,16 @@ def test_ticks_are_the_numbers_that_they_stand_at() -> None:
 def test_whole_numbers_are_drawn_as_such() -> None:
     drawn = [look.digits(value) for value in (0, 5.0, 5.02, 64.0, 64.5, 2000)]
     assert drawn == ["0", "5", "5.02", "64", "64.5", "2\u202f000"]
+
+
+def test_a_small_number_is_not_written_as_0() -> None:
+    drawn = [look.digits(value) for value in (0.581, 0.0316, 0.004, 0.9996, 9.996, 99.96)]
+    assert drawn == ["0.58", "0.032", "0.0040", "1.00", "10.0", "100"]
+    # three syncs of a checkpoint in 800 transactions
+    counts = [look.few(value) for value in (0.00375, 0.0002, 0.0096, 0.02)]
+    assert counts == ["0.004", "0.0002", "0.01", "0.02"]
+    pages = [texts.number(value) for value in (0, 0.0123, 0.0004, 0.935, 0.9996, 1.234, 9.996, 99.96, 1230)]
+    assert pages == ["0", "0.0123", "0.000400", "0.935", "1.00", "1.23", "10.0", "100", "1230"]
 
 
 def test_operations_are_those_of_the_workload() -> None:

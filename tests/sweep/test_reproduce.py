@@ -108,6 +108,18 @@ def test_the_rule_of_ratios(ratio: float, expected: float, says: str) -> None:
     assert verdict.of_ratio(ratio, str(expected)) == says
 
 
+@pytest.mark.parametrize("name", paper.names())
+def test_a_papers_own_ratio_reproduces_its_claim(name: str) -> None:
+    claims = [claim for claim in paper.load(name).claims if claim.kind == "ratio"]
+    for ratio in (text for claim in claims for text in claim.expected.split("|")):
+        assert verdict.of_ratio(float(ratio), ratio) == "reproduced", ratio
+
+
+def test_a_small_change_of_the_paper_needs_one_as_large() -> None:
+    found = [verdict.of_ratio(ratio, "0.935") for ratio in (0.9, 0.935, 0.94, 0.995)]
+    assert found == ["reproduced", "reproduced", "direction only", "contradicted"]
+
+
 def test_the_rule_of_directions_and_counts() -> None:
     assert verdict.of_direction(1.02, ">1") == "reproduced"
     assert verdict.of_direction(1.005, ">1") == "contradicted"
@@ -127,6 +139,30 @@ def test_a_wildcard_holds_only_if_all_do() -> None:
 
 
 CLAIM = "  readings: [{name: plain, left: {mode: wal}, right: {mode: DELETE}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "row", "says", "shown"),
+    [
+        (5, 0, "5000/0,count", "reproduced", "5000 / 0"),
+        (5, 0, ">1,direction", "reproduced", "reproduced"),
+        (0, 0, ">1,direction", "contradicted", "contradicted"),
+        (5, 0, "3,ratio", "direction only", "direction only"),
+        (0, 5, "<1,direction", "reproduced", "0×"),
+    ],
+)
+def test_a_count_of_0_has_a_verdict(
+    judged: Judge, left: float, right: float, row: str, says: str, shown: str
+) -> None:
+    runs = [
+        replace(made, summary={**made.summary, "syncs": {"insert": syncs}})
+        for made, syncs in ((run(10, MODE="wal"), left), (run(10, MODE="truncate"), right))
+    ]
+    found, content = judged(CLAIM.replace("left", "each: {op: insert}, left"), f"syncs,{row}", *runs)
+    assert found.verdict == says
+    assert page.ratios(content["claims"][0]["readings"][0], content["claims"][0]) == shown
+    assert "Infinity" not in json.dumps(content)
+    assert page.render(content)
 
 
 def test_both_readings_of_a_word_and_the_headline(judged: Judge) -> None:

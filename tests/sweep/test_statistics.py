@@ -41,6 +41,8 @@ def boards(values: list[list[float]]) -> dict[Sample, float]:
         (seeds(100, 100, 100), seeds(98, 103, 100.5), UNDECIDED),
         (seeds(0, 1), seeds(1, 2), UNDECIDED),
         ({(1, 1): 5.0}, {(2, 1): 6.0}, UNDECIDED),
+        # of one sample only equality is decided, also where a side is 0
+        (seeds(0), seeds(5), UNDECIDED),
     ],
 )
 def test_verdicts(a: dict[Sample, float], b: dict[Sample, float], verdict: str) -> None:
