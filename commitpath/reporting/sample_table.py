@@ -42,7 +42,9 @@ def table(options: Mapping[str, str]) -> None:
     if not runs:
         labs = sorted({run.facts["lab"] for run in of_grid})
         more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else stored_run.or_import(path.stem)
-        raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
+        raise BadInputError(
+            f"GRID={options['GRID']}: no ok run of it is here; make sweep GRID={options['GRID']}{more}"
+        )
     op = options.get("OP", WHOLE).lower()
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
