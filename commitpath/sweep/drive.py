@@ -142,7 +142,8 @@ def planned(
         )
     sampling = samples.read(variables)
     overrides = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
-    grids = re.split(r"[ ,]+", options["GRID"].strip())
+    whole = options["GRID"]
+    grids = [whole] if Path(whole).is_file() else re.split(r"[ ,]+", whole.strip())
     runs, excluded = sweep_plan.merge(expand(grid, overrides, sampling) for grid in grids)
     return runs, excluded
 

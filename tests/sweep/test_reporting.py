@@ -279,6 +279,14 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "takes one of RUN=" in lab.says("setup-text")
 
 
+def test_setup_text_of_many_cells_has_their_ids_in_the_table_only(lab: Lab) -> None:
+    for seed, board in (("1", "1"), ("2", "1"), ("1", "2"), ("2", "2"), ("3", "1")):
+        lab.run(SEED=seed, BOARD_NUMBER=board)
+    text, _, table = lab.ok("setup-text", WHERE="rows=100").partition("begin{table}")
+    assert "The table has the ids of the 5 cells. Runs of each cell: 5 with 3 seeds on 2 boards;" in text
+    assert len(re.findall("v2[0-9a-f]{16}", table)) == 5 and not re.search("v2[0-9a-f]{16}", text)
+
+
 def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
     folder = lab.run(DEVICE="galaxy-nexus", CPU_NS="4")
     text = lab.ok("setup-text", RUN=str(folder))
