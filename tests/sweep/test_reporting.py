@@ -183,6 +183,7 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
     for variables, says in (
         ({"A": "mode=wal"}, "B: missing; make compare takes A="),
         ({"A": "mode=wal", "B": "mode=truncate"}, "'mode=truncate': no run has journal_mode=truncate"),
+        ({"A": "mode=wal", "B": "kernel=6.1"}, "'kernel=6.1': no run has kernel=6.1 "),
         ({"A": "status=okay", "B": "mode=wal"}, "'status=okay': did you mean ok? no run has status=okay"),
         ({"A": "mode=wal", "B": "fs=*"}, "A and B have 2 runs in common; a run can be on one side only"),
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
