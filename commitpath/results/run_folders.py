@@ -48,7 +48,7 @@ def read(folder: Path) -> Run:
         cell=cell,
         stored=document,
         summary=summary,
-        _documents={"manifest": json.dumps(manifest), "host": (folder / "host.json").read_text()},
+        _documents={"manifest": json.dumps(manifest), "host": json.dumps(read_json(folder / "host.json"))},
     )
 
 

@@ -227,6 +227,18 @@ def test_a_run_is_graded(lab: Lab) -> None:
     assert "does not apply" in lab.ok("report-card", FILE=str(delete))
 
 
+def test_a_run_without_its_host_is_one_line(lab: Lab) -> None:
+    folder = lab.recorded()
+    (folder / "host.json").unlink()
+    for call in (
+        {"command": "report-card", "FILE": str(folder)},
+        {"command": "setup-text", "RUN": str(folder)},
+    ):
+        done = lab.make(call.pop("command"), **call)
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("commitpath: ") and "host.json: cannot be read (No such file" in last
+
+
 def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     paper = tmp_path / "paper.yml"
     paper.write_text("source: a paper\nreported: {filesystem: ext4, journal_mode: WAL, kernel:}\n")
