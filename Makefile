@@ -39,7 +39,7 @@ report-card: ## grade what a run or a paper's parameter list reports: FILE=…
 setup-text: ## "Experimental setup" as text and LaTeX: RUN=… or GRID=…
 advise: ## recommend settings: DEVICE=… FS=… SURVIVE=process|os|power
 figure: ## draw a metric over an axis of a swept grid: GRID=… X=page_size METRIC=p99 SERIES=fs FIGURE=out.pdf
-table: ## print a swept grid's numbers, a row for each sample: make table GRID=quick FORMAT=latex
+table: ## print a swept grid's numbers: make table GRID=quick FORMAT=latex
 durability: ## plot speed against lost commits: make durability GRID=durability FIGURE=durability.svg [OVER=bytes]
 hunt: ## draw settings, loads and power cuts at random, and keep what breaks a promise: SEED=1 MINUTES=10
 crash-replay: ## repeat one crash trial and open a shell on the recovered board: RUN=… TRIAL=…, or CASE=… [CMD=…]

@@ -18,6 +18,8 @@ RULE = "v2"
 # Hex digits of a cell_id: among a million cells, two collide with probability 3e-8.
 DIGITS = 16
 PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
+# A grid in the results database.
+GRID_NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}"
 # Entries of a profile that do not change a run: for the reader only, or in the cell's axes.
 PROSE = ("aliases", "defaults", "description", "endurance", "no_modules", "sources")
 # Entries that limit requests, are checked after the run, or hold for every board: not part of a cell.

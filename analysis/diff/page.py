@@ -38,7 +38,7 @@ TIME_COLORS = {
     "other_wait_ns": "#C9CDD1",
 }
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
-MOST_OF_NAME = 50  # characters
+MOST_OF_NAME = 30  # characters: a third of the width
 SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
 
 

@@ -73,6 +73,12 @@ class Axis:
         """Return forms with a path of the user's, `word:<path>`, and their descriptions."""
         return dict(self.spec.get("x-given", {}))
 
+    @property
+    def numeric(self) -> bool:
+        """Return whether every value is a number."""
+        listed = self.spec.get("enum", [""])
+        return self.spec.get("type") == "integer" or all(isinstance(value, int) for value in listed)
+
     def choices(self) -> list[str]:
         """Return every allowed value; empty if any value of the type is allowed."""
         if "enum" in self.spec:
@@ -131,9 +137,7 @@ class Axis:
                 unknown = next((word for word in words if word not in self.values()), "")
                 raise bad(did_you_mean(unknown, self.values()))
             return text
-        if self.spec.get("type") == "integer" or all(
-            isinstance(value, int) for value in self.spec.get("enum", [""])
-        ):
+        if self.numeric:
             # no axis has numbers of more digits, and int() takes no more than 4300
             if not re.fullmatch(r"[+-]?[0-9]{1,18}([eE][0-9]{1,3})?", text):
                 raise bad()

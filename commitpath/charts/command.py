@@ -105,7 +105,7 @@ def notes(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[str]:
     ]
     lines = [f"{lacking.count(None)} of {len(values)} points drawn"]
     reasons = Counter(str(found.reason) for found in lacking if found)
-    lines += [f"not drawn: {count}: {reason}" for reason, count in reasons.items()]
+    lines += [f"{count} not drawn: {reason}" for reason, count in reasons.items()]
     if any(value.number.interval for value in values):
         lines.append("points are medians; a whisker is the 95 % interval of the mean (Student's t)")
     return lines

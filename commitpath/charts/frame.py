@@ -20,12 +20,17 @@ NAMES = 0.25  # inches of the names of an x axis
 def frame(
     figure: Mapping[str, Any], notes: Sequence[str], handles: list[Any], body: float
 ) -> tuple[Figure, SubFigure]:
-    """Return a page with title, legend and footnotes, and the part between, `body` inches high."""
+    """Return a page with title, legend and footnotes, and the part between, `body` inches high.
+
+    figure: also series_name, the axis of the legend, if its values do not have it.
+    """
     width = figure["width"]
     room = width - 2 * look.MARGIN
+    name = figure.get("series_name", "") if handles else ""
+    indent = look.extent(name) + 0.1 if name else 0.0
     titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
     lines = [line for note in notes for line in look.wrapped(note, room)]
-    keys = packed(handles, room)
+    keys = packed(handles, room - indent)
     head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
     foot = 0.06 + LINE * len(lines)
     made = look.page(width, head + body + foot)
@@ -36,13 +41,15 @@ def frame(
     left = look.MARGIN / width
     upper.text(left, 1 - 0.06 / head, "\n".join(titles), ha="left", va="top",
                fontsize=look.POINTS + 0.5, fontweight="bold")  # fmt: skip
+    under = 1 - (0.09 + 0.15 * len(titles)) / head
+    upper.text(left, under, name, ha="left", va="top", fontsize=look.SMALL)
     for row, some in enumerate(keys):
-        top = 1 - (0.09 + 0.15 * len(titles) + 0.16 * row) / head
+        top = under - 0.16 * row / head
         upper.add_artist(
             upper.legend(
                 handles=some,
                 loc="upper left",
-                bbox_to_anchor=(left, top),
+                bbox_to_anchor=(left + indent / width, top),
                 ncols=len(some),
                 borderpad=0,
                 borderaxespad=0,

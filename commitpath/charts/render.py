@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from commitpath.charts import bars, lines, look, panel_values, scatter, table
 from commitpath.charts.model import Drawn, Panel, values_of
-from commitpath.charts.spec import Spec
+from commitpath.charts.spec import OP, Spec
 from commitpath.charts.spec import values_of as in_order
-from commitpath.results.metrics import METRICS
+from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.results.query import Results
 
 # An axis is logarithmic if its largest number is more than this times the smallest.
@@ -33,10 +33,25 @@ def scale(drawn: Sequence[Drawn]) -> str:
     return "log" if values and min(values) > 0 and max(values) > LOG * min(values) else "linear"
 
 
+def named(axis: str, values: Sequence[str]) -> str:
+    """Return the name of an axis that its values need in a figure: a number has it already."""
+    return "" if axis in ("", OP) or all("=" in value for value in values) else axis
+
+
+def titled(spec: Spec, panel: Panel) -> Panel:
+    """Return a panel with the axis in its title, and the operation if there is one for all panels."""
+    name = named(spec.facet, [panel.title])
+    op = spec.op if OP not in spec.dimensions and spec.op != WHOLE else ""
+    parts = [f"{name}={panel.title}" if name else panel.title, op]
+    return replace(panel, title=", ".join(part for part in parts if part))
+
+
 def draw(spec: Spec, drawn: list[Drawn], across: list[Drawn], notes: list[str]) -> Figure:
     """Draw in the given form; the default is lines over more than two numbers, else bars."""
     figure: dict[str, Any] = {"title": "", "width": spec.width, "plain": True, "y_scale": scale(drawn)}
     figure["across"] = min(len(drawn), ACROSS[spec.width])
+    figure["series_name"] = named(spec.series, drawn[0].panel.series)
+    drawn = [replace(shown, panel=titled(spec, shown.panel)) for shown in drawn]
     if across:
         figure |= {
             "x_scale": scale(across),

@@ -79,6 +79,10 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
             # a cell has about a hundred
             others = [f"{'and ' if known else ''}those of a cell (make help {command} lists them)"]
             takes = ", ".join([*known, *(others if cell else [])]) or "none"
+            if {name} & {
+                word for axis in (axes() | run_axes()).values() for word in (axis.variable, axis.also)
+            }:
+                raise BadInputError(f"{name}: {why_not(command, name)}; it takes {takes}")
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
         if folder := known.get(name, {}).get("in"):
             listed[name] = in_any_case(text, (path.stem for path in (EXPERIMENTS / folder).iterdir()))
@@ -90,6 +94,13 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
             raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {allowed}")
         listed[name] = by_lower_case[text.casefold()]
     return listed
+
+
+def why_not(command: str, name: str) -> str:
+    """Return why a command does not accept a variable that others do."""
+    entry = commands()[command]
+    left_out = by_their_names({name: ""}).keys() & {*entry.get("without", [])}
+    return str(entry["because"]) if left_out and "because" in entry else f"make {command} does not take it"
 
 
 def missing(command: str, names: Iterable[str]) -> BadInputError:
@@ -115,7 +126,9 @@ def lines(command: str) -> list[str]:
     if axes_of(command):
         takes, without = commands()[command]["axes"], ", ".join(commands()[command].get("without", []))
         of = "a cell" if takes is True else ", ".join(takes)
+        note = commands()[command].get("note", "")
         texts.append(
             f"{'and ' if texts else ''}the variables of {of}, below{f', but {without}' if without else ''}"
+            f"{f'; {note}' if note else ''}"
         )
     return texts

@@ -231,13 +231,13 @@ def axis_of(text: str) -> Axis:
 
 def values_of(axis: Axis, text: str) -> list[str]:
     """Return the values of VALUES as a cell has them. Raises BadInputError for one, or a repeated one."""
+    if "|" not in text:
+        raise BadInputError(f"VALUES={text}: one value; give several, with | between them")
     values = [str(axis.parse(part.strip(), "VALUES")) for part in text.split("|")]
     values = [newest() if (axis.name, value) == ("sqlite", "newest") else value for value in values]
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
         raise BadInputError(f"VALUES={text}: {twice or 'the empty value'} is given twice")
-    if len(values) < 2:
-        raise BadInputError(f"VALUES={text}: one value; give several, with | between them")
     return values
 
 

@@ -28,7 +28,7 @@ COLUMNS = {
 }
 _PATTERNS = {
     "lab": LABEL,
-    "grid": r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
+    "grid": identity.GRID_NAME,
     "cell_id": identity.PATTERN,
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "status": "ok|rejected|failed",

@@ -218,7 +218,9 @@ def nearest(runs: Sequence[Run], selector: str) -> str:
     for name, patterns in parse(selector):
         values = {value for run in runs for value in run.values(name)}
         if not any(matches(value, patterns) for value in values):
-            return f"{did_you_mean(patterns[0], values)}no run has {name}={'|'.join(patterns)}"
+            # the value of an axis is an allowed one
+            near = did_you_mean(patterns[0], values) if name in FACTS else ""
+            return f"{near}no run has {name}={'|'.join(patterns)}"
     return ""
 
 

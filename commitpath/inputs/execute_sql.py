@@ -59,6 +59,9 @@ class Sqlite:
                 database, ctypes.c_void_p(begin + at), -1, ctypes.byref(statement), ctypes.byref(rest)
             )
             self._call(database, prepared, line)
+            # it would be NULL; a trace has the values in their places
+            if statement and self._library.sqlite3_bind_parameter_count(statement):
+                end(f"line {line}: a parameter such as ? has no value here; write the value")
             result = ROW
             while statement and result == ROW:
                 result = self._library.sqlite3_step(statement)

@@ -116,6 +116,9 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
     # a device that no one named is that of the runs
     place = {"DEVICE": alike[0].cell.device} if alike else {}
     cells, excluded = planned({**place, **given}, failure)
+    if "DEVICE" not in given:
+        device = next(iter(cells.values())).cell.device
+        notes.insert(0, f"  no DEVICE was named: this is for {device}")
     tried = any(run.cell.crash != "none" for run in cells.values())
     keys = {setting.key for setting in found}
     tried_keys = {setting.key for setting in found if setting.trials} if tried else None

@@ -1,24 +1,30 @@
 """`make artifact GRID=… FILE=…`: write a .tar.gz of a grid's runs, figures, set-up text and README."""
 
+import shlex
 import shutil
 import tarfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from base import scratch
 from base.errors import BadInputError
+from commitpath.cells import samples
 from commitpath.cells.data_files import load as load_data
 from commitpath.charts import command as figures
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import places
 from commitpath.reporting import setup
+from commitpath.results.query import Results, unsampled
 from commitpath.sweep import grid
+from commitpath.sweep.as_swept import swept_with
+from model.cell import Cell
 
 README = """\
 Runs of the grid {grid}: {count} of {cells} cells, made by commitpath at {commits}.
 
 runs.tar.gz     the runs: settings, raw records, tables, reports, and results.sqlite
-grid.yml        the cells that were asked for
+{file:<15} the cells that were asked for
 setup.txt       the experimental setup, read back from the board, as text and LaTeX
 figures/        each figure of the grid that is a file of experiments/figures, with its numbers
 {missing}
@@ -26,10 +32,11 @@ To look at them, in a clone of commitpath at {commit}:
 
     make import FILE=runs.tar.gz
     make results WHERE='grid={grid}'
+    make table GRID={file} LAB={lab}
 
-To repeat them:
+`make figure GRID={file} LAB={lab}` with X=, METRIC= and FIGURE= draws them. To repeat them:
 
-    make sweep GRID=grid.yml
+    {command}
 
 In virtual time counts and bytes are then equal, and times to 1e-6, on any host; `other times` at the end of
 a sweep names a run that differs. Runs were made with {qemu}.
@@ -59,16 +66,17 @@ def artifact(options: Mapping[str, str]) -> None:
     with scratch.folder(target.resolve().parent, ".artifact") as work:
         place = work / target.name.partition(".")[0]
         (place / "figures").mkdir(parents=True)
-        keys = {(run.facts["cell"], run.facts["run"]) for run in here}
-        exchange.export(place / "runs.tar.gz", label, files=True, only=keys)
-        shutil.copy(path, place / "grid.yml")
+        shutil.copy(path, place / path.name)
         (place / "setup.txt").write_text("\n".join(setup.text(here, runs, path.stem)) + "\n")
-        (place / "README.txt").write_text(readme(path.stem, here, len(grid.expand(options["GRID"]).runs)))
         for name in figures.names():
             if load_data(figures.FIGURES / f"{name}.yml", "sweep_figure")["grid"] == path.stem:
-                # of no shipped runs; the export may have changed the label
+                # of no shipped runs
                 options_of = {"NAME": name, "FIGURE": str(place / f"figures/{name}.pdf")}
-                figures.figure({**options_of, "LAB": label or this_lab})
+                figures.figure({**options_of, "LAB": this_lab})
+        (place / "README.txt").write_text(readme(path, here, label or this_lab))
+        # the last that may fail: it keeps a new label
+        keys = {(run.facts["cell"], run.facts["run"]) for run in here}
+        exchange.export(place / "runs.tar.gz", label, files=True, only=keys)
         part = work / "artifact"
         with tarfile.open(part, "w:gz", compresslevel=6) as made:
             made.add(place, place.name)
@@ -76,22 +84,56 @@ def artifact(options: Mapping[str, str]) -> None:
     print(f"{target}: {len(here)} runs, {target.stat().st_size / 2**20:.1f} MiB")
 
 
-def readme(name: str, runs: Sequence[Run], asked: int) -> str:
-    """Return README.txt. asked: runs of the grid."""
+def readme(path: Path, runs: Sequence[Run], lab: str) -> str:
+    """Return README.txt. path: the grid's file; lab: the label of its runs."""
 
     def of_host(key: str) -> list[str]:
         return list(dict.fromkeys(str(run.document("host").get(key)) for run in runs))
 
-    commits = of_host("commitpath_commit")
-    lacking = asked - len(runs)
+    commits, variables = of_host("commitpath_commit"), swept_by(path, runs)
+    settings = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
+    asked = grid.expand(str(path), settings, samples.read(variables))
+    lacking = len({run.key for run in asked.runs} - {key_of(run) for run in runs})
+    given = [f"{name}={shlex.quote(text)}" for name, text in {"GRID": path.name, **variables}.items()]
     return README.format(
-        grid=name,
+        grid=path.stem,
+        file=path.name,
+        lab=lab,
+        command=" ".join(["make sweep", *given]),
         count=f"{len(runs)} runs",
         cells=len({run.cell_id for run in runs}),
         commits=", ".join(commits),
         commit=commits[-1],
         missing=f"\n{lacking} runs of the grid are missing: they were not made, or rejected.\n"
-        if lacking > 0
+        if lacking
         else "",
         qemu=", ".join(of_host("qemu")),
     )
+
+
+def key_of(run: Run) -> str:
+    """Return the key of a run in a sweep's plan."""
+    return f"{run.cell_id}-{run.facts['repeat']}"
+
+
+def swept_by(path: Path, runs: Sequence[Run]) -> dict[str, str]:
+    """Return the variables of the `make sweep` that made a grid's runs, but for GRID."""
+    own = grid.expand(str(path))
+    made = sampling([(run.cell, int(run.facts["repeat"] or 1)) for run in runs])
+    asked = sampling([(run.cell, run.repeat) for run in own.runs])
+    return {
+        **swept_with(own, Results(runs, runs[0].facts["lab"])),
+        **{name: str(made[name]) for name in samples.VARIABLES if made[name] > asked[name]},
+    }
+
+
+def sampling(runs: Sequence[tuple[Cell, int]]) -> dict[str, int]:
+    """Return the repeats, and the most seeds and boards of a cell. runs: a cell and its repeat."""
+    several: dict[str, list[Cell]] = {}
+    for cell, _ in runs:
+        several.setdefault(unsampled(cell), []).append(cell)
+    return {
+        "REPEAT": max(repeat for _, repeat in runs),
+        "SEEDS": max(len({cell.seed for cell in cells}) for cells in several.values()),
+        "BOARDS": max(len({cell.board_number for cell in cells}) for cells in several.values()),
+    }

@@ -137,7 +137,9 @@ def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
     workload = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     profile = load_profile("workload", workload)
     if not is_of_file(profile):
-        raise BadInputError(f"FILE={text}: WORKLOAD={workload} has transactions of its own; name WORKLOAD")
+        raise BadInputError(
+            f"FILE={text}: WORKLOAD={workload} has transactions of its own; add WORKLOAD=sql or trace"
+        )
     return sqlfile.name(transaction_files.content(Path(text), userfile.kind_of(profile)))
 
 

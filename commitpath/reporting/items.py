@@ -17,6 +17,7 @@ from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
+from base.text import counted
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
 from commitpath.database.select import Run
@@ -82,10 +83,12 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     if not others:
         return {}
     tps = [other.summary["tps"]["all"] for other in others]
-    seeds = len({other.settings["seed"] for other in others})
-    texts = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"}
+    seeds, boards = (len({other.settings[name] for other in others}) for name in ("seed", "board_number"))
+    texts = {"runs": f"{len(others)} with {counted(seeds, 'seed')}"}
+    if boards > 1:
+        texts["runs"] += f" on {boards} boards"
     if (number := len(distinct_runs.samples(others))) < len(others):
-        texts["runs"] += f" ({number} sample{'s' * (number != 1)})"
+        texts["runs"] += f" ({counted(number, 'sample')})"
     if len(tps) > 1:
         texts["spread"] = f"{spread.spread(tps):.2g}"
     return texts

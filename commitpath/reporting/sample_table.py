@@ -1,13 +1,19 @@
-"""`make table GRID=… FORMAT=csv|latex|markdown`: the numbers of a swept grid, a row for each sample."""
+"""`make table GRID=… FORMAT=csv|latex|markdown`: the numbers of a swept grid.
+
+CSV has a row for each sample; the others, which are for a page, one for each cell.
+"""
 
 import csv
 import io
+import statistics
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from analysis.stats import spread
 from base.errors import BadInputError
-from base.text import filled_lines, printable
+from base.text import counted, filled_lines, printable
+from commitpath.cells.axes import axes
 from commitpath.command_line import stored_run, variables
 from commitpath.database import select
 from commitpath.database.select import Run
@@ -17,6 +23,7 @@ from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.metrics import WHOLE
 from commitpath.sweep import grid
+from model.cell import SAMPLED, sample
 
 # Without METRIC; those of them that any run has.
 METRICS = ("tps", "p50", "p99", "kib", "syncs", "flushes", "block_writes", "lost")
@@ -40,49 +47,85 @@ def table(options: Mapping[str, str]) -> None:
     if not runs:
         labs = sorted({run.facts["lab"] for run in of_grid})
         more = f", or LAB= for the runs of lab {', '.join(labs)}" if labs else stored_run.or_import(path.stem)
-        raise BadInputError(f"GRID={path.stem}: no ok run of it is here; make sweep GRID={path.stem}{more}")
+        raise BadInputError(
+            f"GRID={options['GRID']}: no ok run of it is here; make sweep GRID={options['GRID']}{more}"
+        )
     op = options.get("OP", WHOLE).lower()
     operations = dict.fromkeys(name for run in runs for name in run.summary["tps"])
     if op not in operations:
         raise BadInputError(f"OP={op}: the runs' operations are {', '.join(operations)}")
-    head, rows = numbers(runs, wanted, op)
-    if given and not {*given} & {*head}:
+    form = options.get("FORMAT", "csv")
+    groups = [[run] for run in runs] if form == "csv" else of_cells(runs)
+    head, rows, found = numbers(groups, wanted, op, form == "csv")
+    if given and not found:
         raise BadInputError(f"METRIC={' '.join(given)}: no run has it of OP={op}")
-    write = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}[options.get("FORMAT", "csv")]
-    if write is not as_csv:
-        # a page names no runs
-        at = head.index("run")
-        head, rows = [*head[:at], *head[at + 1 :]], [[*row[:at], *row[at + 1 :]] for row in rows]
-    print(write(head, rows))
+    if form == "csv":
+        print(as_csv(head, rows))
+    else:
+        write = {"latex": as_latex, "markdown": as_markdown}[form]
+        print(write(head, rows, len(head) - len(found)))
     lacking = Counter(
         f"no {name}: {cuts}" for name in wanted for run in runs if (cuts := metrics.unusable(run, name))
     )
     notes = [f"{number} of {len(runs)} runs: {reason}" for reason, number in lacking.items()]
     notes += [f"METRIC={name}: no run has it of OP={op}" for name in given if name not in head]
-    print(filled_lines([f"{len(rows)} samples of OP={op}", *notes, *footnotes(runs)]), file=sys.stderr)
+    what = f"{len(rows)} samples of OP={op}"
+    if form != "csv":
+        what = f"{counted(len(rows), 'cell')}, OP={op}"
+    if len(rows) < len(runs):
+        what += f": means of {len(runs)} samples, ± half of the 95 % interval (Student's t)"
+    print(filled_lines([what, *notes, *footnotes(runs)]), file=sys.stderr)
+
+
+def of_cells(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the samples of each cell, in the order of the axes' values."""
+    cells: dict[str, list[Run]] = {}
+    for run in runs:
+        cells.setdefault(query.unsampled(run.cell), []).append(run)
+    names = select.varying(runs)
+    return sorted(cells.values(), key=lambda group: [place(name, group[0].shown(name)) for name in names])
+
+
+def place(axis: str, value: str) -> tuple[int, str]:
+    """Return what orders the values of an axis: a number, or the place among its values."""
+    if value.lstrip("-").isdigit():
+        return int(value), ""
+    listed = axes()[axis].choices() if axis in axes() else []
+    return (listed.index(value), "") if value in listed else (len(listed), value)
 
 
 def numbers(
-    runs: Sequence[Run], wanted: Sequence[str], op: str
-) -> tuple[list[str], list[list[str | float | None]]]:
-    """Return head and rows: the axes in which runs differ, run, and the metrics that any run has for `op`.
+    groups: Sequence[Sequence[Run]], wanted: Sequence[str], op: str, single: bool
+) -> tuple[list[str], list[list[str | float | None]], list[str]]:
+    """Return head, rows and the metrics in them that any run has for `op`: a row for each group of samples.
 
-    A column has the mark of runs with caveats, if there are any.
+    Before the metrics are the axes in which runs differ. single: each group is one run, which is named. A
+    column has the mark of runs with caveats, if there are any.
     """
-    axes = select.varying(runs)
-    found = {name: [metrics.value(run, name, op) for run in runs] for name in wanted}
-    found = {name: values for name, values in found.items() if any(value is not None for value in values)}
+    runs = [run for group in groups for run in group]
+    varied = [name for name in select.varying(runs) if single or name not in SAMPLED]
+    found = [name for name in wanted if any(metrics.value(run, name, op) is not None for run in runs)]
     marked = any(run.marks for run in runs)
     rows: list[list[str | float | None]] = [
         [
-            *(run.shown(name) for name in axes),
-            run.facts["run"],
-            *([MARKED if run.marks else ""] if marked else []),
-            *(values[at] for values in found.values()),
+            *(group[0].shown(name) for name in varied),
+            *([group[0].facts["run"]] if single else []),
+            *([MARKED if any(run.marks for run in group) else ""] if marked else []),
+            *(number(group, name, op) for name in found),
         ]
-        for at, run in enumerate(runs)
+        for group in groups
     ]
-    return [*axes, "run", *(["mark"] if marked else []), *found], rows
+    return [*varied, *(["run"] if single else []), *(["mark"] if marked else []), *found], rows, found
+
+
+def number(group: Sequence[Run], metric: str, op: str) -> float | str | None:
+    """Return a metric of a cell's samples: the mean, with half of its 95 % interval if there is one."""
+    values = [value for run in group if (value := metrics.value(run, metric, op)) is not None]
+    if len(values) < max(len(group), 1):
+        return None
+    interval = spread.interval(values, [sample(run.cell, run.facts["run"]) for run in group])
+    mean = statistics.fmean(values)
+    return f"{short(mean)} ± {float(f'{(interval[1] - interval[0]) / 2:.2g}'):g}" if interval else mean
 
 
 def short(value: str | float | None) -> str:
@@ -99,21 +142,22 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) ->
     return text.getvalue().rstrip("\n")
 
 
-def as_latex(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
-    """Return a LaTeX tabular."""
+def as_latex(head: Sequence[str], rows: Sequence[Sequence[str | float | None]], names: int) -> str:
+    """Return a LaTeX tabular. names: columns that are no numbers."""
+    escapes = {**LATEX, "±": r"$\pm$"}
     lines = [
-        " & ".join("".join(LATEX.get(c, c) for c in printable(short(cell))) for cell in row) + r" \\"
+        " & ".join("".join(escapes.get(c, c) for c in printable(short(cell))) for cell in row) + r" \\"
         for row in [head, *rows]
     ]
-    columns = "".join("l" if isinstance(cell, str) else "r" for cell in rows[0])
+    columns = "l" * names + "r" * (len(head) - names)
     return "\n".join(
         [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline",
          r"\end{tabular}"]
     )  # fmt: skip
 
 
-def as_markdown(head: Sequence[str], rows: Sequence[Sequence[str | float | None]]) -> str:
-    """Return a table of Markdown."""
-    rule = ["---" if isinstance(cell, str) else "---:" for cell in rows[0]]
+def as_markdown(head: Sequence[str], rows: Sequence[Sequence[str | float | None]], names: int) -> str:
+    """Return a table of Markdown. names: columns that are no numbers."""
+    rule = ["---"] * names + ["---:"] * (len(head) - names)
     lines = [[printable(short(cell)).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from base.errors import BadInputError, LabError
-from base.text import did_you_mean, printable, printable_lines
+from base.text import counted, did_you_mean, printable, printable_lines
 from commitpath.cells.profiles import load_profile
 from commitpath.command_line import stored_run
 from commitpath.database import select
@@ -104,6 +104,7 @@ def listed(texts: Sequence[str]) -> str:
 
 def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
     """Return the paragraph, in one line."""
+    number = len({run.cell_id for run in runs})
     operations = dict.fromkeys(op for run in runs for op in run.summary["tps"] if op != "all")
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=False
@@ -118,7 +119,9 @@ def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
             engines=" ".join(engines),
             operations=listed(list(operations)),
             cells=cells(runs),
-            grid=f"{Path(grid).stem}, {len({run.cell_id for run in runs})} cells" if grid else "",
+            grid=Path(grid).stem,
+            number=number,
+            counted=counted(number, "cell"),
             cpu_share=cpu_share(runs),
             sql_files=listed(list(dict.fromkeys(run.cell.file for run in runs if run.cell.file))),
         )

@@ -49,7 +49,7 @@ def read(folder: Path) -> Run:
         cell=cell,
         cell_id=current_id(document),
         summary=summary,
-        _documents={"manifest": json.dumps(manifest), "host": (folder / "host.json").read_text()},
+        _documents={"manifest": json.dumps(manifest), "host": json.dumps(read_json(folder / "host.json"))},
     )
 
 

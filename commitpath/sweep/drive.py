@@ -54,11 +54,8 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     check(run.cell for run in runs.values())
     code = carry_out(runs, excluded, options)
     done = [run for run in runs.values() if failure(run) is None]
-    names = [name for name in axes() if len({str(run.cell.value(name)) for run in done}) > 1]
-    accepted = [
-        (" ".join(f"{name}={run.cell.value(name)}" for name in names), RESULTS / run_of(run.key))
-        for run in done
-    ]
+    names = varying(run.cell for run in done)
+    accepted = [(settings_of(run.cell, names), RESULTS / run_of(run.key)) for run in done]
     grids = list(dict.fromkeys(grid for run in runs.values() for grid in run.grids))
     print(printable(f"make results WHERE='grid={'|'.join(grids)}' lists them"))
     if len(grids) == 1:
@@ -68,10 +65,23 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
 
 
+def varying(cells: Iterable[Cell]) -> list[str]:
+    """Return the axes in which cells differ."""
+    cells = list(cells)
+    return [name for name in axes() if len({str(cell.value(name)) for cell in cells}) > 1]
+
+
+def settings_of(cell: Cell, names: Iterable[str]) -> str:
+    """Return a cell's values of some axes."""
+    return " ".join(f"{name}={cell.value(name)}" for name in names)
+
+
 def next_command(name: str, varied: Sequence[str]) -> str:
     """Return what shows a grid's numbers: a figure where each cell has a place of its own, else a table."""
     if not 0 < len(varied) <= len(PLACES):
         return f"make table GRID={name} prints their numbers"
+    # numbers are what a line is drawn over
+    varied = sorted(varied, key=lambda name: not axes()[name].numeric)
     places_of_axes = " ".join(f"{place}={axis}" for place, axis in zip(PLACES, varied, strict=False))
     return f"make figure GRID={name} {places_of_axes} FIGURE={Path(name).stem}.pdf draws their TPS"
 
@@ -142,7 +152,8 @@ def planned(
         )
     sampling = samples.read(variables)
     overrides = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
-    grids = re.split(r"[ ,]+", options["GRID"].strip())
+    whole = options["GRID"]
+    grids = [whole] if Path(whole).is_file() else re.split(r"[ ,]+", whole.strip())
     runs, excluded = sweep_plan.merge(expand(grid, overrides, sampling) for grid in grids)
     return runs, excluded
 
@@ -198,8 +209,10 @@ def report(
     for entry in excluded:
         settings = " ".join(f"{name}={value}" for name, value in entry.settings.items())
         print(printable(f"excluded  {entry.grid}: {settings}: {entry.reason}"))
+    varied = varying(run.cell for run in runs.values())
     for key, reason in failures.items():
-        print(printable(f"failed    {', '.join(runs[key].grids)}: {key}: {reason}"))
+        words = f"{', '.join(runs[key].grids)}: {settings_of(runs[key].cell, varied)} ({key})"
+        print(printable(f"failed    {words}: {reason}"))
     stored = list(stored)
     paths = {run_of(key) for key in runs if key not in failures}
     if len(runs) <= SHOWN_RUNS:

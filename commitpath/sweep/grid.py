@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 
+from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
@@ -71,7 +72,8 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
     """Return (path, content) of a grid: a name of experiments/grids, or a path to a .yml file."""
     path = Path(name) if name.endswith(".yml") else GRIDS / f"{name}.yml"
     if not path.is_file():
-        near = did_you_mean(name, names())
+        file = f"{name}.yml"
+        near = f"did you mean {file}? " if Path(file).is_file() else did_you_mean(name, names())
         known = choices(names(), "ls experiments/grids")
         raise BadInputError(f"GRID={name}: no such grid; {near}it is {known}, or a .yml file")
     content = load_yaml(path)
@@ -89,6 +91,11 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
                 else error.message
             )
             raise BadInputError(f"{path}: {place + ': ' if place else ''}{fault}")
+    # runs have the name of the grid, not of a grid of grids
+    if "grids" not in content and not re.fullmatch(identity.GRID_NAME, path.stem):
+        raise BadInputError(
+            f"GRID={name}: a grid is named by its file: letters, digits, dots, dashes and underscores"
+        )
     return path, content
 
 

@@ -449,6 +449,8 @@ def test_shipped_runs_answer_where_this_lab_has_none(labs: Callable[[str], Lab],
     assert f"¶ {number - 1} of {number} runs: unverified" in mixed
     assert "Use MODE=wal SYNC=full: 5250.0 TPS" in mixed and rows(mixed)[0][-1] != "¶"
     assert "1 of 1 measured settings" in lab.ok("advise", **{**POWER, "SURVIVE": "os"}, LAB="local")
+    any_device = {name: value for name, value in POWER.items() if name != "DEVICE"}
+    assert f"no DEVICE was named: this is for {POWER['DEVICE']}\n" in lab.ok("advise", **any_device)
     # without its files it counts no more than any other of this lab
     shutil.rmtree(gone)
     again = lab.ok("advise", **POWER)

@@ -191,6 +191,7 @@ def test_the_values_are_the_axis() -> None:
         (["AXIS=mode"], "VALUES: missing; make trend takes VALUES="),
         (["AXIS=mod", "VALUES=delete|wal"], "AXIS=mod: did you mean "),
         (["AXIS=mode", "VALUES=delete"], "VALUES=delete: one value; give several, with | between them"),
+        (["AXIS=kernel", "VALUES=6.1,6.12"], "VALUES=6.1,6.12: one value; give several, with | between them"),
         (["AXIS=mode", "VALUES=delete|DELETE"], "VALUES=delete|DELETE: delete is given twice"),
         (["AXIS=mode", "VALUES=delete|wall"], "VALUES=wall: did you mean wal? VALUES is delete"),
         (["AXIS=mode", "VALUES=delete|wal", "MODE=wal"], "MODE with AXIS=journal_mode: VALUES has"),

@@ -74,7 +74,7 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
 ) -> None:
     figure = tmp_path / "p99.svg"
     out, rows = drawn(swept, figure, GRID=grid, OP="Insert", **P99)
-    assert "5 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
+    assert "5 of 6 points drawn" in out and "1 not drawn: it was not run" in out
     assert [(row["page_size"], row["fs"]) for row in rows][:3] == [
         ("1024", "ext4-ordered"),
         ("1024", "f2fs"),
@@ -86,7 +86,8 @@ def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
     assert float(first["interval_high"]) > 1.224
     assert (rows[-1]["p99"], rows[-1]["state"], rows[-1]["reason"]) == ("", "missing", "it was not run")
     image = figure.read_text()
-    for text in ("p99 latency (ms)", "page_size (bytes)", "16384", "ext4-ordered", "f2fs", "missing"):
+    names = ("p99 latency (ms)", "page_size (bytes)", "16384", "ext4-ordered", "f2fs", "missing")
+    for text in (*names, ">insert<", ">fs<"):
         assert text in image
     width = re.search(r'width="([\d.]+)pt"', image)
     assert width and float(width[1]) == pytest.approx(3.3 * 72)
@@ -126,6 +127,16 @@ def test_runs_on_several_kernels_are_named(swept: Lab, grid: str, tmp_path: Path
     note = "not on one and the same kernel: 6.12.1-arm64, 6.9"
     assert note in drawn(swept, tmp_path / "x.svg", **asked)[0]
     assert note in (tmp_path / "x.svg").read_text()
+
+
+def test_a_figure_names_its_axes(swept: Lab, grid: str, tmp_path: Path) -> None:
+    """A number has its axis already."""
+    call = {"GRID": grid, "X": "op"}
+    drawn(swept, tmp_path / "x.svg", SERIES="page_size", FACET="fs", **call)
+    image = (tmp_path / "x.svg").read_text()
+    for text in (">fs=f2fs<", ">page_size=1024<"):
+        assert text in image
+    assert ">page_size<" not in image
 
 
 def test_a_percentile_without_an_operation_has_a_panel_for_each(
@@ -284,7 +295,7 @@ def test_a_point_without_a_number_is_shown_as_missing(swept: Lab, grid: str, tmp
     figure = tmp_path / "x.svg"
     wear = {"X": "write_amplification", "METRIC": "tps", "SERIES": "fs", "FORM": "scatter"}
     out, rows = drawn(swept, figure, GRID=grid, **wear)
-    assert "4 of 6 points drawn" in out and "not drawn: 1: it was not run" in out
+    assert "4 of 6 points drawn" in out and "1 not drawn: it was not run" in out
     assert "has no write_amplification of all" in out
     assert ">missing: 2 of 6<" in figure.read_text()
     assert [bool(row["write_amplification"] and row["tps"]) for row in rows].count(False) == 2

@@ -7,7 +7,7 @@ from lab import Lab
 
 from base.errors import BadInputError
 from commitpath.cells.samples import Sampling
-from commitpath.sweep import grid, sweep_plan
+from commitpath.sweep import drive, grid, sweep_plan
 
 SMALL = "constants: {rows: 100, n: 5}\n"
 
@@ -177,3 +177,19 @@ def test_engines_that_cannot_run_a_given_workload_are_excluded(tmp_path: Path) -
     # an engine that was named is refused
     with pytest.raises(BadInputError, match="ENGINE=lmdb: WORKLOAD=sql is for "):
         grid.expand("advise", {**given, "ENGINE": "lmdb"})
+
+
+@pytest.mark.parametrize("name", ["two words.yml", "a+b.yml", "ü.yml", "-x.yml"])
+def test_a_name_that_no_row_of_the_database_may_have_is_refused(name: str, tmp_path: Path) -> None:
+    """Its runs would be left out of every later command."""
+    path = tmp_path / name
+    path.write_text("description: a grid of a test\naxes: {fs: [f2fs]}\n")
+    with pytest.raises(BadInputError, match="a grid is named by its file: letters, digits"):
+        drive.planned({"GRID": str(path)}, {})
+
+
+def test_a_file_is_named_with_its_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yml").touch()
+    with pytest.raises(BadInputError, match=r"^GRID=mine: no such grid; did you mean mine\.yml\? "):
+        grid.load("mine")

@@ -301,3 +301,8 @@ def test_what_a_sweep_proposes_shows_its_numbers(newcomer: Lab, tmp_path: Path, 
     given = variables(tuple(word for word in words if "=" in word))
     given |= {"FIGURE": str(tmp_path / given["FIGURE"])} if "FIGURE" in given else {}
     assert len(newcomer.ok(target, **given).splitlines()) > 1
+
+
+def test_a_sweep_proposes_a_line_over_numbers() -> None:
+    proposed = next_command("pages.yml", ["fs", "page_size"])
+    assert proposed.startswith("make figure GRID=pages.yml X=page_size SERIES=fs FIGURE=pages.pdf ")

@@ -183,6 +183,7 @@ def test_one_line_for_a_bad_comparison(lab: Lab) -> None:
     for variables, says in (
         ({"A": "mode=wal"}, "B: missing; make compare takes A="),
         ({"A": "mode=wal", "B": "mode=truncate"}, "'mode=truncate': no run has journal_mode=truncate"),
+        ({"A": "mode=wal", "B": "kernel=6.1"}, "'kernel=6.1': no run has kernel=6.1 "),
         ({"A": "status=okay", "B": "mode=wal"}, "'status=okay': did you mean ok? no run has status=okay"),
         ({"A": "mode=wal", "B": "fs=*"}, "A and B have 2 runs in common; a run can be on one side only"),
         ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
@@ -224,6 +225,18 @@ def test_a_run_is_graded(lab: Lab) -> None:
     assert "grade: complete, 33 of 33 reported" in lab.ok("report-card", FILE=str(folder))
     delete = lab.run(FS="f2fs", MODE="delete")
     assert "does not apply" in lab.ok("report-card", FILE=str(delete))
+
+
+def test_a_run_without_its_host_is_one_line(lab: Lab) -> None:
+    folder = lab.recorded()
+    (folder / "host.json").unlink()
+    for call in (
+        {"command": "report-card", "FILE": str(folder)},
+        {"command": "setup-text", "RUN": str(folder)},
+    ):
+        done = lab.make(call.pop("command"), **call)
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("commitpath: ") and "host.json: cannot be read (No such file" in last
 
 
 def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
@@ -277,6 +290,14 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     ):
         assert "a watched command's run; only" in lab.says(call.pop("command"), **call)
     assert "takes one of RUN=" in lab.says("setup-text")
+
+
+def test_setup_text_of_many_cells_has_their_ids_in_the_table_only(lab: Lab) -> None:
+    for seed, board in (("1", "1"), ("2", "1"), ("1", "2"), ("2", "2"), ("3", "1")):
+        lab.run(SEED=seed, BOARD_NUMBER=board)
+    text, _, table = lab.ok("setup-text", WHERE="rows=100").partition("begin{table}")
+    assert "The table has the ids of the 5 cells. Runs of each cell: 5 with 3 seeds on 2 boards;" in text
+    assert len(re.findall("v2[0-9a-f]{16}", table)) == 5 and not re.search("v2[0-9a-f]{16}", text)
 
 
 def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:

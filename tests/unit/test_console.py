@@ -2,6 +2,7 @@
 
 import subprocess
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from base.errors import LabError
-from images.console import wait_for_line
+from images.console import starved, wait_for_line, wait_until
 
 
 @pytest.fixture
@@ -31,3 +32,16 @@ def test_a_line_is_not_taken_before_its_end(machine: Any) -> None:
         process.wait()
         assert wait_for_line(machine, "await-cell: armed", 30, process) == "await-cell: armed: ye"
         assert wait_for_line(machine, "another", 30, process) is None
+
+
+def test_time_without_a_cpu_of_the_host_does_not_count(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = time.monotonic()
+    with subprocess.Popen(["sleep", "60"]) as process:
+        assert 0 <= starved(process) < 60
+        monkeypatch.setattr("images.console.starved", lambda _: 0.5)
+        with pytest.raises(LabError, match="did not say"):
+            wait_for_line(machine, "await-cell: armed", 0, process)
+        with pytest.raises(LabError, match="waited 0 s in vain until the board is up"):
+            wait_until("the board is up", 0, process, machine, lambda: False)
+        process.kill()
+    assert time.monotonic() - begin > 1

@@ -205,7 +205,13 @@ def check(command: str, **given: str) -> None:
             r"^JORNAL: unknown variable; did you mean JOURNAL_MODE\? ",
         ),
         (lambda: make_cell({"SYNCHRONUS": "full"}), r"variable; did you mean SYNCHRONOUS\? it is one of "),
-        (lambda: check("watch", MODE="wal"), "^MODE: unknown variable; make watch takes CMD, "),
+        (lambda: check("watch", MODE="wal"), "^MODE: make watch does not take it; it takes CMD, "),
+        (lambda: check("figure", SEEDS="2"), "^SEEDS: make figure does not take it; it takes GRID, "),
+        (lambda: check("advise", SEEDS="2"), "^SEEDS: make advise does not take it; "),
+        (
+            lambda: check("advise", MODE="wal"),
+            "^MODE: make advise tries values of its own; it takes SURVIVE, ",
+        ),
         (lambda: make_cell({"PROBES": "bio,blok"}), r"^PROBES=bio,blok: did you mean block\? PROBES is "),
         (lambda: check("diff", FORCE="2"), "^FORCE=2: FORCE is 0, 1$"),
         (
