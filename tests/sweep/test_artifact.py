@@ -17,6 +17,8 @@ def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
     path.write_text(GRID)
     said = here.says("artifact", GRID=str(path), FILE=str(tmp_path / "a.tar.gz"))
     assert f"GRID={path}: no ok run of it is here; make sweep GRID={path}" in said
+    said = here.says("artifact", GRID=str(path), FILE=str(tmp_path / "a.zip"))
+    assert "a.zip: unsupported suffix; use .tar.gz" in said
     run = here.run(PAGE_SIZE="1024")
     of_grid(here, "pages")
     other = here.run(PAGE_SIZE="8192")
