@@ -51,11 +51,11 @@ def artifact(options: Mapping[str, str]) -> None:
         raise BadInputError(
             "make artifact takes GRID=<a grid that was swept> FILE=<new.tar.gz> and LAB=<label>"
         )
-    if not options["FILE"].endswith((".tar.gz", ".tgz")):
-        raise BadInputError(f"FILE={options['FILE']}: unsupported suffix; use .tar.gz")
     path, _ = grid.load(options["GRID"])
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     target = places.new_file("FILE", options["FILE"])
+    if not options["FILE"].endswith((".tar.gz", ".tgz")):
+        raise BadInputError(f"FILE={options['FILE']}: unsupported suffix; use .tar.gz")
     sync.up_to_date()
     with store.opened(write=False) as connection:
         names = grid.run_names(options["GRID"])
