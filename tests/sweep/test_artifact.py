@@ -78,7 +78,7 @@ def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: 
     assert "METRIC=p99: no run has it of OP=all" in here.says("table", GRID=str(path), METRIC="p99")
     assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
     assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
-    assert "The grid is pages, of 2 cells." in here.ok("setup-text", GRID="pages")
+    assert "The grid is pages, of 1 cell." in here.ok("setup-text", GRID="pages")
 
 
 def test_a_table_has_a_run_of_this_lab_in_place_of_a_shipped_one(
