@@ -211,6 +211,10 @@ def metric_axis(axis: Any, scale: str, room: float = math.inf) -> None:
     """
     getattr(axis.axes, f"set_{axis.axis_name}scale")(scale)
     if scale == "linear":
+        # the margin at the other end is then of the range from 0, and a mark there is whole
+        x = axis.axis_name == "x"
+        axis.axes.update_datalim([(0, 0)], updatex=x, updatey=not x)
+        axis.axes.autoscale_view(scalex=x, scaley=not x)
         getattr(axis.axes, f"set_{axis.axis_name}lim")(0)
     else:
         axis.set_minor_locator(NullLocator())

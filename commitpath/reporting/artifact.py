@@ -52,6 +52,8 @@ def artifact(options: Mapping[str, str]) -> None:
     path, _ = grid.load(options["GRID"])
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     target = places.new_file("FILE", options["FILE"])
+    if not options["FILE"].endswith((".tar.gz", ".tgz")):
+        raise BadInputError(f"FILE={options['FILE']}: unsupported suffix; use .tar.gz")
     sync.up_to_date()
     with store.opened(write=False) as connection:
         names = grid.run_names(options["GRID"])

@@ -96,9 +96,10 @@ def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
 
 def listed(texts: Sequence[str]) -> str:
     """Return `a`, `a and b`, or `a, b and c`; of many numbers the least and the greatest."""
-    if len(texts) > 4 and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts):
-        numbers = sorted(texts, key=float)
-        return f"{numbers[0]} to {numbers[-1]} ({len(texts)} values)"
+    if all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts):
+        texts = sorted(texts, key=float)
+        if len(texts) > 4:
+            return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
     return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
@@ -121,7 +122,7 @@ def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
             cells=cells(runs),
             grid=Path(grid).stem,
             number=number,
-            counted=counted(number, "cell"),
+            counted=counted(len({query.unsampled(run.cell) for run in runs}), "cell"),
             cpu_share=cpu_share(runs),
             sql_files=listed(list(dict.fromkeys(run.cell.file for run in runs if run.cell.file))),
         )

@@ -17,6 +17,8 @@ def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
     path.write_text(GRID)
     said = here.says("artifact", GRID=str(path), FILE=str(tmp_path / "a.tar.gz"))
     assert f"GRID={path}: no ok run of it is here; make sweep GRID={path}" in said
+    said = here.says("artifact", GRID=str(path), FILE=str(tmp_path / "a.zip"))
+    assert "a.zip: unsupported suffix; use .tar.gz" in said
     run = here.run(PAGE_SIZE="1024")
     of_grid(here, "pages")
     other = here.run(PAGE_SIZE="8192")
@@ -76,7 +78,7 @@ def test_a_grids_samples_are_a_tidy_table(labs: Callable[[str], Lab], tmp_path: 
     assert "METRIC=p99: no run has it of OP=all" in here.says("table", GRID=str(path), METRIC="p99")
     assert "OP=scan: the runs' operations are insert, " in here.says("table", OP="scan", **call)
     assert "METRIC=tsp: did you mean tps" in here.says("table", GRID=str(path), METRIC="tsp")
-    assert "The grid is pages, of 2 cells." in here.ok("setup-text", GRID="pages")
+    assert "The grid is pages, of 1 cell." in here.ok("setup-text", GRID="pages")
 
 
 def test_a_table_has_a_run_of_this_lab_in_place_of_a_shipped_one(

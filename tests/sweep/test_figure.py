@@ -23,7 +23,7 @@ from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, files, lines, look, render, scatter
+from commitpath.charts import command, files, frame, lines, look, render, scatter
 from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, Value
 from commitpath.charts.scatter import Mark
@@ -512,3 +512,11 @@ def test_a_new_figure_is_drawn(lab: Lab, tmp_path: Path) -> None:
     done = python(tree, "-m", "commitpath", *words, COMMITPATH_RESULTS=str(lab.results))
     assert done.returncode == 0 and "4 of 4 points drawn" in done.stdout, done.stderr
     assert figure.read_text().count("ext4") and figure.with_suffix(".csv").is_file()
+
+
+def test_the_highest_mark_is_whole() -> None:
+    """Also where all marks are far from 0."""
+    axes = Figure().add_subplot()
+    axes.plot([1, 2], [17.0, 18.0])
+    frame.metric_axis(axes.yaxis, "linear")
+    assert axes.get_ylim() == pytest.approx((0, 18 * 1.05))

@@ -26,4 +26,5 @@ def edited(cell: Cell) -> Cell:
 def test_a_sweep_of_other_cells_changes_nothing(other: Any) -> None:
     grid = expand("quick")
     run = SimpleNamespace(grids={"quick"}, cell=other(grid.runs[0].cell), facts={"lab": "here", "run": "1"})
-    assert as_swept("quick", grid, cast(Any, SimpleNamespace(counted=[run], lab="here"))) == (grid, [])
+    results = SimpleNamespace(counted=[run], lab="here", swept=lambda *_: {})
+    assert as_swept("quick", grid, cast(Any, results)) == (grid, [])
