@@ -148,6 +148,14 @@ def test_what_the_model_refuses_is_refused_before_a_board_is_prepared(
         from_variables.make_cell({"DEVICE": "emmc-5.0"})
 
 
+def test_a_device_without_fua_ignores_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = profiles.load_profile("device", "emmc-5.0")
+    without = {**whole, "geometry": {**whole["geometry"], "fua": 0}, "ignores": ["fua"]}
+    monkeypatch.setattr(from_variables, "device_profile", lambda *_: without)
+    with pytest.raises(BadInputError, match="ignores fua, which it does not announce"):
+        from_variables.make_cell({"DEVICE": "emmc-5.0", "CRASH": "power"})
+
+
 def test_each_measure_is_computed_at_the_least_and_most_of_it() -> None:
     profile = profiles.load_profile("device", "emmc-5.0")
     for name in curves.CURVES:
