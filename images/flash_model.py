@@ -90,19 +90,25 @@ class CommandList:
     more_ns: np.ndarray | None = None
 
 
+def checked(profile: Mapping[str, Any]) -> ctypes.Array[ctypes.c_uint64]:
+    """Return a profile's parameters. Raises BadInputError if they contradict each other."""
+    values = {**profile["geometry"], **profile["timing"]}
+    names = parameter_names()
+    if missing := set(names) - set(values):
+        raise BadInputError(f"not a profile of {DRIVER}: it has no {', '.join(sorted(missing))}")
+    given = (ctypes.c_uint64 * len(names))(*(values[name] for name in names))
+    if fault := library().flash_check(given, profile["size_mib"] * SECTORS_PER_MIB):
+        raise BadInputError(f"the flash model refuses the profile: {fault.decode()}")
+    return given
+
+
 class FlashModel:
     """A device of a profile. Commands come in order of time; each returns its end, in ns."""
 
     def __init__(self, profile: Mapping[str, Any]) -> None:
-        values = {**profile["geometry"], **profile["timing"]}
-        names = parameter_names()
-        if missing := set(names) - set(values):
-            raise BadInputError(f"not a profile of {DRIVER}: it has no {', '.join(sorted(missing))}")
         self.sectors = profile["size_mib"] * SECTORS_PER_MIB
+        given = checked(profile)
         self._library = library()
-        given = (ctypes.c_uint64 * len(names))(*(values[name] for name in names))
-        if fault := self._library.flash_check(given, self.sectors):
-            raise BadInputError(f"the flash model refuses the profile: {fault.decode()}")
         self._memory = ctypes.create_string_buffer(self._library.flash_size(given, self.sectors))
         self._library.flash_model_init(self._memory, given, self.sectors)
 

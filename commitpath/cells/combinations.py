@@ -211,6 +211,20 @@ def fits_any_kernel(device: str) -> bool:
     return devices.by_name(driver).made and not has_module(driver_folder(driver))
 
 
+def check_device(cell: Cell) -> None:
+    """Refuse a device with a model, such as one of the user's, whose parameters contradict each other."""
+    profile = cell.profiles["device"]
+    if not devices.by_name(profile["driver"]).model_sources:
+        return
+    # loaded late: other devices need neither NumPy nor a compiler
+    from images import flash_model
+
+    try:
+        flash_model.checked(profile)
+    except BadInputError as error:
+        raise BadInputError(f"DEVICE={cell.device}: {error} (experiments/device/{cell.device}.yml)") from None
+
+
 def check_combination(cell: Cell) -> None:
     """Refuse settings that the release, filesystem, cache or device lacks. Raises BadInputError."""
     if cell.synchronous == "extra" and version_key(cell.sqlite) < (3, 12):

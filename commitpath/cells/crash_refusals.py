@@ -97,6 +97,11 @@ def check_history(cell: Cell, setting: str) -> None:
             f"{setting}: DEVICE={cell.device} ignores {' and '.join(device['ignores'])} and has no cache to "
             f"lose (experiments/device/{cell.device}.yml: cache_kib)"
         )
+    if "fua" in device.get("ignores", ()) and not device["geometry"]["fua"]:
+        raise BadInputError(
+            f"{setting}: DEVICE={cell.device} ignores fua, which it does not announce: the kernel sends none "
+            f"(experiments/device/{cell.device}.yml)"
+        )
 
 
 def check_ticks(cell: Cell, setting: str) -> None:

@@ -1,6 +1,7 @@
 """Load a YAML data file (observer, figure, …) and check it against a part of experiments/schema.yml."""
 
 import functools
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,16 @@ def validator() -> Any:
     """Return the class that checks; loaded late, as many commands check no data file."""
     import jsonschema
 
-    # JSON Schema takes 2.0 for an integer; a device's attribute file does not
-    integers = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    # JSON Schema takes 2.0 for an integer, and .nan and .inf for numbers; a device's attribute file does not
+    own = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+            "number": lambda _, value: (
+                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            ),
+        }
     )
-    return jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=integers)  # type: ignore[no-untyped-call]
+    return jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=own)  # type: ignore[no-untyped-call]
 
 
 def check(path: Path, content: Any, part: Mapping[str, Any], where: str) -> None:

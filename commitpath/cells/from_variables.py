@@ -40,6 +40,7 @@ def make_cell(variables: Mapping[str, str]) -> Cell:
     combinations.check_workload(cell, rules)
     combinations.check_kernel(cell, load_profile("fs", cell.fs))
     combinations.check_combination(cell)
+    combinations.check_device(cell)
     persistent_memory.check(cell)
     crash_refusals.check(cell, variables)
     return cell

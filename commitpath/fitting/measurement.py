@@ -1,6 +1,7 @@
 """Class Measurement: commands sent to a device, with latencies; read and write measurement.json."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -19,6 +20,8 @@ from images.flash_model import CommandList
 VERSION = 1
 SECTOR = 512
 OPS = ("r", "w", "f", "F", "d")
+# of a number in a file, ns or bytes: sums of all stay below 2^63
+MOST = 10**14
 
 
 @dataclass(frozen=True)
@@ -142,13 +145,13 @@ def load(path: Path) -> Measurement:
     late = next((n for n, row in enumerate(rows) if row.offset + row.size > facts.size_bytes), None)
     if late is not None:
         raise BadInputError(f"FILE={path}: commands.{late}: beyond the device's {facts.size_bytes} bytes")
-    measurement = Measurement(facts, np.array(names), rows, np.array(gaps), np.array(latencies))
-    there = set(names)
-    if missing := [
-        name for name, rows in {**lists(facts), **sequences(facts)}.items() if rows and name not in there
-    ]:
-        raise BadInputError(f"FILE={path}: commands: none of the experiment {missing[0]!r}")
-    return measurement
+    given = Counter((name, row.cell, row.op, row.size) for name, row in zip(names, rows, strict=True))
+    due = Counter((name, row.cell, row.op, row.size) for name, row in zip(*planned(facts), strict=True))
+    if wrong := next((kind for kind in {**due, **given} if given[kind] != due[kind]), None):
+        name, cell, op, size = wrong
+        kind = f"the experiment {name!r}, {cell!r} with op {op} and {size} bytes"
+        raise BadInputError(f"FILE={path}: commands: {given[wrong]} of {due[wrong]} of {kind}")
+    return Measurement(facts, np.array(names), rows, np.array(gaps), np.array(latencies))
 
 
 def is_row(command: Sequence[Any]) -> bool:
@@ -162,6 +165,6 @@ def is_row(command: Sequence[Any]) -> bool:
         and isinstance(cell, str)
         and op in OPS
         and isinstance(mean, bool)
-        and all(type(n) is int and n >= 0 for n in (offset, size, gap, latency))
+        and all(type(n) is int and 0 <= n <= MOST for n in (offset, size, gap, latency))
         and latency > 0
     )

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES, Candidate
 from commitpath.fitting.device_fit import Result
-from commitpath.fitting.experiment_lists import KIB, MIB, Facts
+from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, SUSTAINED_MIB, Facts
 from commitpath.fitting.joint_fit import BUS
+from commitpath.fitting.neighbours import CACHE_KIB, PROGRAM_KIB
+from commitpath.fitting.structure import LEAST_SLC_MIB, MOST_DIES, MOST_OPEN, PAGES_KIB, UNITS_KIB
 from model import devices
 
 WIDTH = 100
@@ -41,6 +43,21 @@ NEEDS = {
 }  # fmt: skip
 
 
+# the largest value that is tried: a device that has more looks like it
+LARGEST = {
+    "read_bytes": max(PAGES_KIB) * KIB, "dies": MOST_DIES, "program_bytes": max(PROGRAM_KIB) * KIB,
+    "cache_kib": max(CACHE_KIB), "open_units": MOST_OPEN, "unit_kib": max(UNITS_KIB),
+}  # fmt: skip
+# where it was looked for, of what a device may have beyond
+LOOKED = {
+    "open_units": f"in units of {min(UNITS_KIB)} to {max(UNITS_KIB)} KiB, a power of two or three times one",
+    "map_kib": f"in reads over {SPAN // MIB} MiB",
+    "slc_mib": f"of {LEAST_SLC_MIB} MiB or more in {SUSTAINED_MIB} MiB of writes",
+}
+# more values are shown as a range
+FEW = 4
+
+
 @dataclass(frozen=True)
 class Source:
     """A measurement of the device that `make calibrate` compares the profile with."""
@@ -56,10 +73,24 @@ def unidentified(result: Result) -> dict[str, tuple[int, ...]]:
     found = {
         name: tuple(sorted({*others, result.candidate.value(name)})) for name, others in result.alike.items()
     }
+    for name, most in LARGEST.items():
+        if result.candidate.value(name) == most:
+            found.setdefault(name, (most,))
     for name, (low, high) in result.intervals.items():
         if high > SMALL_NS and high > WIDE * low:
             found[name] = (round(low), round(high))
     return found
+
+
+def as_good(name: str, result: Result) -> str:
+    """Return the values of a part of the structure that fit as well, in words."""
+    values = unidentified(result)[name]
+    shown = list(map(str, values))
+    if len(values) > FEW:
+        shown = [f"{len(values)} values from {values[0]} to {values[-1]}"]
+    return " or ".join([*([", ".join(shown[:-1])] if shown[:-1] else []), shown[-1]]) + (
+        " or more" if values[-1] == LARGEST.get(name) else ""
+    )
 
 
 def origin(name: str, result: Result, facts: Facts) -> str:
@@ -85,10 +116,10 @@ def decided(name: str, result: Result, facts: Facts) -> str:
         if name == BUS:
             text += f", with {result.candidate.value(HOST_KIB)} ns of the host for each KiB"
     elif not result.candidate.value(name) and name != "cache_reorder":
-        text = ": none was found"
+        text = f": none was found {LOOKED.get(name, '')}".rstrip()
     undecided = unidentified(result)
-    if name in result.alike:
-        text = ": " + ", ".join(map(str, undecided[name][:-1])) + f" or {undecided[name][-1]} fit as well"
+    if name in undecided and name not in result.intervals:
+        text = f": {as_good(name, result)} fit as well"
     return ("not decided by the measurement" if name in undecided else "measured") + text
 
 

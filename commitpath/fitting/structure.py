@@ -24,8 +24,12 @@ LEAST_MAP_RATIO = 1.08
 ALIKE = 0.01
 # a log that was full less often is not distinguished from interruptions of the host
 LEAST_MERGES = 4
-MOST_DIES = 16
-MOST_OPEN = 16
+# as many as the model has: with fewer hypotheses, more are taken for another number
+MOST_DIES = 64
+MOST_OPEN = 64
+# two blocks of slc_mib, after two that fill the cache
+LEAST_SLC_MIB = 16
+PAGES_KIB = (1, 2, 4, 8, 16, 32, 64)
 UNITS_KIB = sorted([512 << n for n in range(8)] + [1536 << n for n in range(6)])
 PHASE_STEP = 512 * KIB
 
@@ -73,10 +77,12 @@ def best_of(
     null = deviations(logs, kind)
     alike = tuple(other for cost, other, _ in tried if cost <= least + ALIKE * null and other != best)
     pays = event == event.max()
+    # all of a kind may take the same time, in virtual time
+    gain = 1 - least / null if null else 0.0
     if pays.all():
-        return Found(best, alike, 1 - least / null, 1.0, 0.0)
+        return Found(best, alike, gain, 1.0, 0.0)
     ratio = np.exp(np.median(logs[pays]) - np.median(logs[~pays]))
-    return Found(best, alike, 1 - least / null, float(ratio), hits(logs, kind, pays))
+    return Found(best, alike, gain, float(ratio), hits(logs, kind, pays))
 
 
 def hits(logs: np.ndarray, kind: np.ndarray, pays: np.ndarray) -> float:
@@ -97,7 +103,7 @@ def pages(measurement: Measurement, known: Candidate) -> Found:
         np.ones(len(part.rows), bool),
         (
             known.changed(read_ns=1, read_bytes=page * KIB, dies=dies)
-            for page in (1, 2, 4, 8, 16, 32, 64)
+            for page in PAGES_KIB
             for dies in range(1, MOST_DIES + 1)
         ),
         lambda hypothesis: hypothesis.has(part, READ),

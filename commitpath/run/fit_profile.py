@@ -20,7 +20,7 @@ from base.errors import BadInputError, LabError
 from base.text import did_you_mean
 from commitpath.cells.axes import axes
 from commitpath.cells.profiles import load_profile
-from commitpath.run.curves import HOST_NS, of_source
+from commitpath.run.curves import host_time, of_source
 
 Profile = Mapping[str, Any]
 LEAST = 1.0  # of a fitted parameter: a logarithm needs more than 0
@@ -86,17 +86,16 @@ def main(words: Sequence[str]) -> int:
         if name not in profiles[0]["timing"]:
             timing = sorted(profiles[0]["timing"])
             raise BadInputError(f"PARAMETERS={name}: {did_you_mean(name, timing)}one of {', '.join(timing)}")
-    if not (host := given.get("HOST_NS", str(HOST_NS))).isdecimal():
-        raise BadInputError(f"HOST_NS={host}: not a number of ns")
+    host_ns = host_time(given.get("HOST_NS"))
     without = [name for name in given.get("WITHOUT", "").split(",") if name]
     known = sorted({name_of(source) for profile in profiles for source in profile["sources"]})
     if unknown := sorted(set(without) - set(known)):
         raise BadInputError(f"WITHOUT={unknown[0]}: no source has that name; there are {', '.join(known)}")
-    values = fit(profiles, names, int(host), without)
+    values = fit(profiles, names, host_ns, without)
     for name, value in values.items():
         print(f"{name}: {value}")
     for device, profile in zip(devices, profiles, strict=True):
-        for name, ratio in ratios(with_timing(profile, values), int(host)):
+        for name, ratio in ratios(with_timing(profile, values), host_ns):
             out = "  held out" if name in without else ""
             print(f"{device:22} {name:28} {ratio:6.3f}{out}")
     return 0

@@ -149,8 +149,8 @@ def parameter_lines(result: Result, truth: Mapping[str, Any] | None) -> list[str
         shown = ""
         if name in result.intervals:
             shown = " to ".join(f"{bound:.0f}" for bound in result.intervals[name])
-        if name in result.alike:
-            shown = ", ".join(map(str, undecided[name]))
+        elif name in undecided:
+            shown = profile_text.as_good(name, result)
         mark = " (not decided)" if name in undecided else ""
         was = ({**truth["geometry"], **truth["timing"]}).get(name, "") if truth else ""
         lines.append(f"{name:20} {value:12}  {shown + mark:32}{was}".rstrip())

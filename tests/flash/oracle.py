@@ -62,7 +62,7 @@ class Model:
         self.map = PageMap(parameters) if parameters["gc_blocks"] else None
         self.held: OrderedDict[int, None] = OrderedDict()  # pages of the map, the newest last
         self.slc = self.folded_until = 0
-        self.dirty = 0  # bytes
+        self.dirty = self.taken_at = 0  # bytes; when the cache took the newest
         self.pending: list[list[int]] = []  # sector, sectors
         self.programs: deque[tuple[int, int]] = deque()  # done, bytes
         self.pending_bytes = self.programming_bytes = 0
@@ -161,7 +161,7 @@ class Model:
         chain.until("queue", self.controller_free)
         self._retire(chain.at)
         while self.pending_bytes:
-            self._drain(chain.at)
+            self._drain(max(chain.at, self.taken_at))
         for done, _ in self.programs:
             chain.until("drain", done)
         chain.add("flush", self.each["flush_dirty_ns"] + self.each["flush_dirty_kib_ns"] * self.dirty // 1024)
@@ -176,12 +176,14 @@ class Model:
     def _cache(self, chain: Chain, sector: int, size: int) -> None:
         room, unit = self.each["cache_kib"] * 1024, self.each["program_bytes"]
         drain_at = max(unit, room // 2) if self.each["cache_reorder"] else unit
+        chain.until("cache", self.taken_at)
         self._retire(chain.at)
         while self.pending_bytes + self.programming_bytes + size > room:
             if not self.programs:
                 self._drain(chain.at)
             chain.until("cache", self.programs[0][0])
             self._retire(chain.at)
+        self.taken_at = chain.at
         self._pend(sector, size // 512)
         self.dirty += size
         while len(self.pending) == _MOST_PENDING or self.pending_bytes >= drain_at:

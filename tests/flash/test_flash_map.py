@@ -224,6 +224,7 @@ def test_a_used_device_goes_by_the_seed_and_not_by_resets(model):
     [
         {"spare_permille": 10},
         {"erase_kib": 6},
+        {"program_bytes": 524288},
         {"open_units": 2, "unit_kib": 256},
         {"map_kib": 8},
         {"fill_permille": 900, "gc_blocks": 0},

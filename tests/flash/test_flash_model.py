@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import yaml
+from mutants import BOARD, HOST, SOURCES
 from native import PLAIN, ROOT, Refused
 from oracle import made_again
 
@@ -151,6 +152,19 @@ def test_full_cache_waits_for_the_dies(model):
     # two dies program 16 KiB a millisecond each: 128 KiB take 4 ms
     assert times[-1] - times[-11] == pytest.approx(10 * 4 * PROGRAM, rel=0.03)
     assert counters["time_cache_ns"] > 0
+
+
+def test_writes_enter_a_full_cache_in_order(model):
+    """Four fill the cache. What a program frees is there at its end, also for those that came later."""
+    device = {**CACHE, "cache_kib": 16, "dies": 1, "queue_depth": 16}
+    times, _ = model([f"w 0 {8 * number} 8" for number in range(12)], **device)
+    full = 4 * COMMAND + transfer(4096)
+    assert times[3:] == [full] + 4 * [full + PROGRAM] + 4 * [full + 2 * PROGRAM]
+
+
+def test_a_flush_programs_nothing_that_has_not_arrived(model):
+    times, _ = model(["w 0 0 8", "F 0"], queue_depth=8, **CACHE)
+    assert times[1] == COMMAND + transfer(4096) + PROGRAM + 300_000
 
 
 UNITS = {"open_units": 2, "unit_kib": 64, "merge_ns": 5_000_000, "merge_spread_ns": 1_000_000, "dies": 1}
@@ -354,6 +368,13 @@ def test_power_cut_empties_the_cache(model):
 def test_parameters_that_do_not_fit_are_refused(model, change):
     with pytest.raises(Refused):
         model(["r 0 0 8"], **change)
+
+
+@pytest.mark.parametrize("mutant", [*HOST, *BOARD], ids=lambda mutant: mutant[-2][:40])
+def test_each_mutant_changes_the_sources(mutant):
+    """A board is needed to try those of BOARD, so one whose text is gone would stay unseen."""
+    file, old, new = mutant[-3:]
+    assert old in (SOURCES / file).read_text() and old != new
 
 
 def header_parameters():

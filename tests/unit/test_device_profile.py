@@ -101,7 +101,8 @@ ROW = ["log", "4k", "w", 0, 4096, False, 0, 1000]
         ({"commands": [ROW, [*ROW[:2], "x", *ROW[3:]]]}, r"commands\.1: .* is not \[experiment, cell, op"),
         ({"commands": [[*ROW[:7], 0]]}, r"commands\.0: "),
         ({"commands": [[*ROW[:3], SPAN, *ROW[4:]]]}, r"commands\.0: beyond the device's 1073741824 bytes"),
-        ({"commands": [ROW]}, "commands: none of the experiment 'sustained'"),
+        ({"commands": [[*ROW[:7], 2**63]]}, r"commands\.0: "),
+        ({"commands": [ROW]}, "commands: 0 of 2 of the experiment 'sustained', '' with op r and 4096"),
     ],
 )
 def test_a_file_that_is_no_measurement(change: dict[str, Any], says: str, tmp_path: Path) -> None:
@@ -122,6 +123,52 @@ def test_a_file_that_is_no_measurement(change: dict[str, Any], says: str, tmp_pa
 def test_times_of_other_commands_are_refused() -> None:
     with pytest.raises(BadInputError, match="the measurement has 2 commands, not the"):
         measurement.recorded(Facts(**FACTS), [0, 5], [1, 1])
+
+
+@pytest.mark.parametrize("drop", [slice(0, 1), slice(700, None), slice(3, None, 2)])
+def test_a_measurement_of_which_a_part_is_missing(drop: slice, tmp_path: Path) -> None:
+    path = tmp_path / "measurement.json"
+    measurement.save(path, measured(UNITS))
+    document = json.loads(path.read_text())
+    del document["commands"][drop]
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInputError, match=r"commands: [0-9]+ of [0-9]+ of the experiment '[^\n]*$"):
+        measurement.load(path)
+
+
+def test_reads_of_the_same_time_show_no_page() -> None:
+    made = measured(UNITS, "read pages")
+    found = structure.pages(replace(made, latency_ns=np.full(len(made.rows), 90000)), Candidate())
+    assert not found.is_there and found.gain == 0
+
+
+@pytest.mark.parametrize("dies", [17, 40])
+def test_many_dies_are_not_taken_for_fewer(dies: int) -> None:
+    found = structure.pages(measured(UNITS.changed(dies=dies), "read pages"), Candidate())
+    assert (found.best.value("read_bytes"), found.best.value("dies")) == (16 * KIB, dies)
+
+
+def test_more_open_units_than_places_are_not_decided() -> None:
+    device = UNITS.changed(open_units=20, log_kib=0)
+    made = measured(device, "far and near", "march", "open units")
+    known = of_facts(made.facts).changed(unit_kib=2048, phase=1 * MIB)
+    found = structure.open_units(made, known)
+    alike = {found.best.value("open_units"), *(one.value("open_units") for one in found.alike)}
+    assert 20 in alike and min(alike) > 16
+
+
+def test_the_largest_value_that_is_tried_is_not_decided() -> None:
+    facts = Facts(SPAN, 512, True, False, False, 29000)
+    large = CACHED.changed(cache_kib=8192)
+    result = device_fit.Result(large, {}, {"dies": tuple(range(3, 9)), "program_bytes": (8192,)}, 0.5, 0.04)
+    assert {*profile_text.unidentified(result)} == {"cache_kib", "dies", "program_bytes"}
+    says = {
+        "cache_kib": "not decided by the measurement: 8192 or more fit as well",
+        "dies": "not decided by the measurement: 7 values from 2 to 8 fit as well",
+        "program_bytes": "not decided by the measurement: 8192 or 16384 fit as well",
+        "slc_mib": "measured: none was found of 16 MiB or more in 256 MiB of writes",
+    }
+    assert {name: profile_text.origin(name, result, facts) for name in says} == says
 
 
 def test_page_and_dies() -> None:

@@ -11,7 +11,7 @@ from some_cell import some_cell
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.schema import schema
-from commitpath.cells import axes, profiles
+from commitpath.cells import axes, from_variables, profiles
 from commitpath.run import curves
 from model import devices
 
@@ -63,6 +63,11 @@ def test_schema_lists_what_is_measured() -> None:
         ),
         (("write_random_4k_qd1\n", "write_random_4k_qd3\n"), "'write_random_4k_qd3' is not one of"),
         (("write_random_4k_qd1\n", "open_units\n"), "sources.0: 'at' is a required property"),
+        (("value: 7266", "value: .nan"), "sources.0.value: nan is not of type 'number'"),
+        (("value: 7266", "value: .inf"), "sources.0.value: inf is not of type 'number'"),
+        (("write_random_4k_qd1\n", "read_size\n    at: 0\n"), "sources.0.at: 0 is not allowed, only 1 to "),
+        (("write_random_4k_qd1\n", "read_size\n    at: 1024\n"), "at: 1024 is not allowed, only 1 to 512"),
+        (("write_random_4k_qd1\n", "read_depth\n    at: 0.5\n"), "at: 0.5 is not allowed, only 1 to"),
     ],
 )
 def test_bad_profile_is_one_line(
@@ -130,6 +135,32 @@ def test_a_profile_like_none(
 ) -> None:
     with pytest.raises(BadInputError, match=re.escape(says)):
         like(content, tmp_path, monkeypatch)
+
+
+def test_what_the_model_refuses_is_refused_before_a_board_is_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = profiles.load_profile("device", "emmc-5.0")
+    small = {**whole, "geometry": {**whole["geometry"], "cache_kib": 16}}
+    monkeypatch.setattr(from_variables, "device_profile", lambda *_: small)
+    says = r"^DEVICE=emmc-5.0: the flash model refuses .*: cache_kib is less than [^\n]*emmc-5.0.yml\)$"
+    with pytest.raises(BadInputError, match=says):
+        from_variables.make_cell({"DEVICE": "emmc-5.0"})
+
+
+def test_a_device_without_fua_ignores_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = profiles.load_profile("device", "emmc-5.0")
+    without = {**whole, "geometry": {**whole["geometry"], "fua": 0}, "ignores": ["fua"]}
+    monkeypatch.setattr(from_variables, "device_profile", lambda *_: without)
+    with pytest.raises(BadInputError, match="ignores fua, which it does not announce"):
+        from_variables.make_cell({"DEVICE": "emmc-5.0", "CRASH": "power"})
+
+
+def test_each_measure_is_computed_at_the_least_and_most_of_it() -> None:
+    profile = profiles.load_profile("device", "emmc-5.0")
+    for name in curves.CURVES:
+        for at in (0,) if name == "read_beside_writes" else (1, 512) if name.endswith("size") else (1,):
+            assert curves.of_source(profile, {"measure": name, "at": at, "unit": "us"}, 29000) > 0
 
 
 def test_a_driver_is_whole() -> None:

@@ -41,7 +41,7 @@ def test_more_parameters_than_sources() -> None:
     [
         (["DEVICE=emmc-5.0"], "expected DEVICE=, PARAMETERS="),
         (["DEVICE=emmc-5.0", "PARAMETERS=comand_ns"], "did you mean command_ns"),
-        (["DEVICE=emmc-5.0", "PARAMETERS=command_ns", "HOST_NS=x"], "HOST_NS=x: not a number of ns"),
+        (["DEVICE=emmc-5.0", "PARAMETERS=command_ns", "HOST_NS=x"], "HOST_NS=x: HOST_NS is 0 to"),
         (["DEVICE=emmc-5.0", "PARAMETERS=command_ns", "WITHOUT=all"], "WITHOUT=all: no source has that name"),
     ],
 )

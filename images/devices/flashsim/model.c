@@ -56,8 +56,8 @@ const char *flash_check(const struct flash_parameters *p, u64 sectors)
 		return "meta_reliable needs fua";
 	if (p->map_kib && (p->open_units || p->map_kib * 1024 < p->read_bytes))
 		return "map_kib needs open_units=0, and at least read_bytes";
-	if (p->gc_blocks && p->erase_kib * 1024 % FLASH_PAGE)
-		return "erase_kib is not a multiple of 4";
+	if (p->gc_blocks && p->erase_kib * 1024 % later(FLASH_PAGE, p->program_bytes))
+		return "erase_kib is not a multiple of 4 and of program_bytes";
 	if (p->gc_blocks && p->open_units)
 		return "gc_blocks needs open_units=0: a device that maps units merges them";
 	return NULL;
@@ -101,7 +101,7 @@ void flash_power_cut(struct flash_model *m)
 	m->controller_free = m->bus_free = m->folded_until = 0;
 	m->open_units = 0;
 	map_cache_clear(m);
-	m->dirty_bytes = 0;
+	m->dirty_bytes = m->taken_at = 0;
 	m->pending_bytes = m->programming_bytes = 0;
 	m->nr_pending = m->nr_programs = m->first_program = 0;
 }
@@ -248,9 +248,10 @@ static u64 drain_at(const struct flash_model *m)
 				  : m->p.program_bytes;
 }
 
-/* Take a chunk into the cache, when there is room for it. */
+/* Take a chunk into the cache, when there is room for it and for what came before it. */
 static void cache_chunk(struct flash_model *m, struct flash_chain *c, u64 sector, u64 bytes)
 {
+	chain_until(c, CAUSE_cache, m->taken_at);
 	retire(m, c->at);
 	while (m->pending_bytes + m->programming_bytes + bytes > m->p.cache_kib * 1024) {
 		if (!m->nr_programs)
@@ -258,6 +259,7 @@ static void cache_chunk(struct flash_model *m, struct flash_chain *c, u64 sector
 		chain_until(c, CAUSE_cache, m->program[m->first_program].done);
 		retire(m, c->at);
 	}
+	m->taken_at = c->at;
 	add_pending(m, sector, bytes / 512);
 	m->dirty_bytes += bytes;
 	while (m->nr_pending == FLASH_MAX_PENDING || m->pending_bytes >= drain_at(m))
@@ -343,7 +345,7 @@ u64 flash_flush(struct flash_model *m, u64 now)
 	chain_until(&c, CAUSE_queue, m->controller_free);
 	retire(m, c.at);
 	while (m->pending_bytes)
-		drain_one(m, c.at);
+		drain_one(m, later(c.at, m->taken_at));
 	for (i = 0; i < m->nr_programs; i++)
 		chain_until(&c, CAUSE_drain,
 			    m->program[(m->first_program + i) % FLASH_MAX_PROGRAMS].done);

@@ -195,6 +195,8 @@ struct flash_model {
 	/* the volatile cache: written since the last FLUSH; pending, in order of drain; being
 	 * programmed */
 	u64 dirty_bytes;
+	/* when it took its newest data: data enter in order of arrival */
+	u64 taken_at;
 	u64 pending_bytes;
 	u32 nr_pending;
 	struct flash_extent pending[FLASH_MAX_PENDING];

@@ -61,17 +61,17 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 		flash_copy(dev, rq, sectors);
 		return flash_read(dev->model, now, sector, sectors);
 	case REQ_OP_WRITE:
-		if (fault && fault->stores == STORES_NOTHING)
-			return flash_write(dev->model, now, sector, sectors, reliable);
-		change = flash_replace(dev, sector, stored, false);
-		if (!change)
-			return 0;
-		flash_copy(dev, rq, stored);
-		if (fault)
-			flash_fault_spoil(dev, fault, sector + stored - 1);
-		cmd->change = change;
-		cmd->forced = reliable || !dev->p.cache_kib;
-		flash_remember(dev, change);
+		if (!fault || fault->stores != STORES_NOTHING) {
+			change = flash_replace(dev, sector, stored, false);
+			if (!change)
+				return 0;
+			flash_copy(dev, rq, stored);
+			if (fault)
+				flash_fault_spoil(dev, fault, sector + stored - 1);
+			cmd->change = change;
+			cmd->forced = reliable || !dev->p.cache_kib;
+			flash_remember(dev, change);
+		}
 		dev->model->stats.fua_writes += fua;
 		return flash_write(dev->model, now, sector, sectors, reliable);
 	case REQ_OP_DISCARD:
