@@ -51,6 +51,14 @@ def test_ssh_takes_a_path_as_one_word(nasty: Path) -> None:
     assert str(nasty).count("%") == found["identityfile"].count("%%") == 1
 
 
+def test_ssh_reads_none_of_the_users_settings() -> None:
+    """Such as a proxy for each host."""
+    line = ["ssh", "-v", "-G", *ssh.Login(22, Path("keys")).ssh_options(), "127.0.0.1"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert "OpenSSH" in done.stderr
+    assert "Reading configuration data" not in done.stderr
+
+
 class Shell:
     """A monitor that runs what QEMU would, where QEMU would."""
 
