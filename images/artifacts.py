@@ -34,6 +34,8 @@ TIDY_UP_SECONDS = 10.0
 OWN = "+"
 # (engine, release) → its sources by file name, of a user's own releases that this process was given
 _OWN_SOURCES: dict[tuple[str, str], Mapping[str, bytes]] = {}
+# By default npm's cache is in a home, which may not be writable.
+NPM_CACHE = "npm_config_cache"
 # A path that needs no quotes.
 PLAIN = re.compile("[A-Za-z0-9/_.+-]+")
 # Run as root of a user namespace in which this user is root. Root of mmdebstrap's own namespace has no rights
@@ -306,7 +308,11 @@ def run_fetch(script: Path, path: Path, log: str, *words: str) -> None:
     """Run a fetch.py, which writes a folder's files one by one; PATH appears only when complete."""
     with work_folder() as work:
         made = work / "made"
-        run(["env", f"TMPDIR={work}", *PYTHON, str(script), *words, str(made)], log)
+        npm_cache = os.environ.get(NPM_CACHE, work / "npm")
+        run(
+            ["env", f"TMPDIR={work}", f"{NPM_CACHE}={npm_cache}", *PYTHON, str(script), *words, str(made)],
+            log,
+        )
         made.rename(path)
 
 

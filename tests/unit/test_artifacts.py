@@ -40,10 +40,13 @@ def test_sources_that_were_fetched_in_part_are_fetched_again(
 ) -> None:
     """Fetching ends after the first file, as on a full disk; then it succeeds."""
     monkeypatch.setattr(artifacts, "CACHE", tmp_path / "cache")
+    monkeypatch.delenv("npm_config_cache", raising=False)
     script = tmp_path / "fetch.py"
     for end in ("sys.exit('full')", "(folder / 'sqlite3.c').touch()"):
         script.write_text(
-            "import pathlib, sys\nfolder = pathlib.Path(sys.argv[-1])\nfolder.mkdir()\n"
+            "import os, pathlib, sys\nfolder = pathlib.Path(sys.argv[-1])\nfolder.mkdir()\n"
+            # not in a home
+            "assert str(folder.parent) == os.environ['TMPDIR'] in os.environ['npm_config_cache']\n"
             f"(folder / 'sqlite3.h').touch()\n{end}\n"
         )
         with contextlib.suppress(LabError):
