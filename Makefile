@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Targets run one after another; each is parallel inside.
 .NOTPARALLEL:
+# `make -f` elsewhere would find nothing
+$(if $(wildcard bin/commitpath),,$(error commitpath: make runs in the checkout: make -C <checkout>, or its bin/commitpath from anywhere))
 # Checked before make expands a value: in a value, $$ is one $, and any other $ names a make variable.
 GIVEN := $(strip $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
 EXPANDED := $(strip $(foreach name,$(GIVEN),$(if $(findstring $$,$(subst $$$$,,$(value $(name)))),$(name))))

@@ -1,8 +1,11 @@
 """Paths of the checkout, experiments/, the cache and the results; test whether a folder may be read."""
 
 import os
+import sys
 from pathlib import Path
 
+# This Python, without settings that the user's environment has for others, such as PYTHONPATH.
+PYTHON = (sys.executable, "-E")
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")

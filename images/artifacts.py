@@ -13,7 +13,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 from base import paths, scratch
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
-from base.paths import EXPERIMENTS, ROOT
+from base.paths import EXPERIMENTS, PYTHON, ROOT
 from base.progress import step
 from images import given, snapshot
 from images.qemu import die_with_parent
@@ -35,6 +34,15 @@ TIDY_UP_SECONDS = 10.0
 OWN = "+"
 # (engine, release) → its sources by file name, of a user's own releases that this process was given
 _OWN_SOURCES: dict[tuple[str, str], Mapping[str, bytes]] = {}
+# By default npm's cache is in a home, which may not be writable.
+NPM_CACHE = "npm_config_cache"
+# A path that needs no quotes.
+PLAIN = re.compile("[A-Za-z0-9/_.+-]+")
+# Run as root of a user namespace in which this user is root. Root of mmdebstrap's own namespace has no rights
+# of this user, so that it could not enter a home of mode 0700, Debian's default.
+AS_ROOT = ("unshare", "--user", "--map-root-user", "--map-auto")
+# For root, as mmdebstrap mounts /sys and /proc in what is removed later, also after a kill.
+MOUNTS_APART = ("unshare", "--mount")
 # Lines of output in which apt, a compiler or make report an error.
 ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit|\berror: |\bERROR: |\*\*\*")
 
@@ -99,19 +107,27 @@ def work_folder() -> contextlib.AbstractContextManager[Path]:
     return scratch.folder(CACHE, "build")
 
 
-def ensure_debian(path: Path, what: str, mib: int, script: str, *arguments: str) -> Path:
+def ensure_debian(
+    path: Path, what: str, mib: int, script: str, *arguments: str, installs: bool = False
+) -> Path:
     """Return PATH, which a script of images/ makes from Debian packages if it is missing."""
-    return ensure(path, what, lambda: build_debian(script, path, *arguments), mib)
+    return ensure(path, what, lambda: build_debian(script, path, *arguments, installs=installs), mib)
 
 
-def build_debian(script: str, path: Path, *arguments: str) -> None:
-    """Run a script that makes PATH from Debian packages."""
+def build_debian(script: str, path: Path, *arguments: str, installs: bool = False) -> None:
+    """Run a script that makes PATH from Debian packages.
+
+    installs: it also installs packages; for a user, mmdebstrap can do so only in a namespace of its own.
+    """
     with work_folder() as work:
-        # root of a user namespace has no rights of the owner here
+        # apt's and the namespace's other users have no rights of the owner here
         work.chmod(0o755)
         made = work / path.name
         log = path.name.rpartition("-")[0]
-        run([str(IMAGES / script), str(made), *arguments], log)
+        # not /tmp, which may be small; mmdebstrap writes it into apt's configuration
+        within = MOUNTS_APART if os.geteuid() == 0 else () if installs else AS_ROOT
+        temporary = [f"TMPDIR={work}"] if within and PLAIN.fullmatch(str(work)) else []
+        run(["env", *temporary, *within, str(IMAGES / script), str(made), *arguments], log)
         made.rename(path)
 
 
@@ -137,6 +153,8 @@ def run(command: list[str], what: str) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                # errors are recognized by their English words
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
                 start_new_session=True,
                 # SIGTERM lets it clean up even if this process was killed
                 preexec_fn=lambda: die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - a system call, no locks
@@ -186,7 +204,7 @@ def userland(extra: Iterable[str] = ()) -> Path:
     path = CACHE / f"userland-{hash_of(more, files=[IMAGES / name for name in names])}"
     if extra and not path.exists():
         check_packages(extra)
-    # measured: 240 MiB as a tar, as much for the packages while it is built
+    # measured: 240 MiB as a tar, and 530 MiB of TMPDIR while it is built
     what = "build the board's userland (Debian 13, arm64)"
     return ensure_debian(path, what, 1000, "build-userland.sh", more)
 
@@ -282,8 +300,20 @@ def build_root() -> Path:
     Debian release.
     """
     what, more = "build the build root (compilers, libraries)", packages("engine")
-    # measured: 690 MiB, plus the packages
-    return ensure_debian(build_root_folder(), what, 2000, "build-root.sh", *more)
+    # measured: 740 MiB, and 1190 MiB of TMPDIR while it is built
+    return ensure_debian(build_root_folder(), what, 2100, "build-root.sh", *more)
+
+
+def run_fetch(script: Path, path: Path, log: str, *words: str) -> None:
+    """Run a fetch.py, which writes a folder's files one by one; PATH appears only when complete."""
+    with work_folder() as work:
+        made = work / "made"
+        npm_cache = os.environ.get(NPM_CACHE, work / "npm")
+        run(
+            ["env", f"TMPDIR={work}", f"{NPM_CACHE}={npm_cache}", *PYTHON, str(script), *words, str(made)],
+            log,
+        )
+        made.rename(path)
 
 
 def remember(engine: str, version: str, sources: Mapping[str, bytes]) -> str:
@@ -309,21 +339,11 @@ def release(engine: str, version: str) -> Path:
         )
 
     def build() -> None:
-        with work_folder() as work:
-            command = [
-                "env",
-                f"TMPDIR={work}",
-                sys.executable,
-                str(fetch),
-                version.partition(OWN)[0],
-                str(path),
-            ]
-            if own is not None:
-                (work / "tree").mkdir()
-                for name, content in own.items():
-                    (work / "tree" / name).write_bytes(content)
-                command += ["--tree", str(work / "tree")]
-            run(command, f"{engine}-{version}")
+        with work_folder() as tree:
+            for name, content in (own or {}).items():
+                (tree / name).write_bytes(content)
+            words = [] if own is None else ["--tree", str(tree)]
+            run_fetch(fetch, path, f"{engine}-{version}", *words, version.partition(OWN)[0])
 
     # measured: 13 MB of source, 60 MB while it is merged into one file
     return ensure(path, f"fetch {engine} {version}", build, mib=200)

@@ -4,7 +4,6 @@ import functools
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -51,9 +50,8 @@ def source(folder: Path) -> Path:
     """Return the patched source, as fetch.py of a folder makes it."""
     files = [folder / "fetch.py", *folder.glob("*.patch")]
     path = artifacts.CACHE / f"{folder.parent.name}-source-{artifacts.hash_of(files=files)}"
-    command = [sys.executable, str(folder / "fetch.py"), str(path)]
     what = f"fetch the source of {folder.parent.name}"
-    return artifacts.ensure(path, what, lambda: artifacts.run(command, path.name), mib=100)
+    return artifacts.ensure(path, what, lambda: artifacts.run_fetch(files[0], path, path.name), mib=100)
 
 
 def root(library: str, of_board: Path | None) -> Path:

@@ -17,8 +17,9 @@ class Login:
     keys: Path
 
     def ssh_options(self) -> list[str]:
-        """Return options for ssh: only this board's keys."""
+        """Return options for ssh: only this board's keys, and no settings of the user's."""
         return [
+            *("-F", "none"),
             *("-o", f"IdentityFile={quoted(self.keys / 'id')}"),
             *("-o", f"UserKnownHostsFile={quoted(self.keys / 'known_hosts')}"),
             *("-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlias=board"),

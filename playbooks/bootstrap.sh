@@ -5,7 +5,8 @@
 # It uses Debian's own Python, so that results do not depend on PATH. Every package is pinned with its hash
 # (`make requirements`). pip installs requirements-build.txt, and uv of it the rest.
 # Needs root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere: a VENV that is a
-# link is the user's own environment, used unchanged.
+# link is the user's own environment, used unchanged. VENV/ready has the SHA-256 of what it was made of, as a
+# clock that was wrong makes times of files useless.
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
@@ -27,21 +28,26 @@ case $host in
   *) echo "commitpath: ${host#* } is not Debian 12 or 13; with podman or docker, use \`make container\` and bin/commitpath --container TARGET (docs/how-to/container.md)" >&2
     exit 1 ;;
 esac
+# for another Python
+for name in "${!PYTHON@}"; do unset "$name"; done
+# pip's `user` would install elsewhere
+export PIP_USER=0
 trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
+sums=$(sha256sum requirements.txt requirements-build.txt "$0")
 # quiet COMMAND...: show its output only if it fails
 quiet() {
   local output
   output=$("$@" 2>&1) || { echo "$output" >&2; return 1; }
 }
 
-# A second concurrent first call waits. The lock is on this file, so that nothing is left behind.
-exec 9< "$0"
+# A second concurrent first call waits. The lock is on a file of the checkout, so that nothing is left behind.
+# NFS locks only what is open for writing, and a program that is open for writing cannot be started.
+if [ -w requirements.txt ]; then exec 9<> requirements.txt; else exec 9< requirements.txt; fi
 if ! flock --nonblock 9; then
   echo "make the Python environment: wait for another call that makes it …" >&2
   flock 9
-  made=$venv/ready
-  if [ "$made" -nt requirements.txt ] && [ "$made" -nt requirements-build.txt ] && [ "$made" -nt "$0" ]; then exit; fi
+  if cmp -s - "$venv/ready" <<< "$sums"; then exit; fi
 fi
 
 begin=$SECONDS
@@ -64,9 +70,11 @@ why='' links=()
 if grep -qE '\.(index-url|extra-index-url|no-index|trusted-host|client-cert|proxy)=' <<< "$settings"; then
   why="pip's index or proxy"
 fi
+# also without HOME
+home=~
 # pip passes over a folder that is not there
 while read -r place; do
-  place=${place/#~\//$HOME/}
+  place=${place/#~\//$home/}
   if [[ $place = *://* || -n $place && -e $place ]]; then links+=(--find-links="$place"); fi
 done < <(sed -n "s/.*\.find-links=['\"]\(.*\)['\"]$/\1/p" <<< "$settings" | sed 's/\\n/ /g' | tr ' ' '\n')
 by_uv() {
@@ -82,5 +90,5 @@ if [ -n "$why" ] || ! output=$(by_uv 2>&1); then
   "${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
 fi
 rm -rf "$venv/uv-cache"
-touch "$venv/ready"
+echo "$sums" > "$venv/ready"
 echo "make the Python environment: done, $((SECONDS - begin)) s" >&2

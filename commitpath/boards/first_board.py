@@ -14,7 +14,7 @@ from pathlib import Path
 
 from base import identity
 from base.errors import LabError
-from base.paths import ROOT
+from base.paths import PYTHON, ROOT
 from base.progress import say, step
 from commitpath.boards.payload import has_trials, provisioned_variables
 from commitpath.boards.prepared import ensure_provisioned, virtual_board
@@ -52,7 +52,7 @@ def provisioned_meanwhile(cell: Cell) -> Iterator[None]:
     Raises LabError with that process's error. An error of the block, or an interrupt, ends it.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "commitpath.boards.first_board"],
+        [*PYTHON, "-m", "commitpath.boards.first_board"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

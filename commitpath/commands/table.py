@@ -18,7 +18,7 @@ from base.errors import (
     LabError,
     is_bad_input,
 )
-from base.paths import ROOT
+from base.paths import PYTHON, ROOT
 from base.streams import discard
 from base.text import one_line
 from commitpath.command_line import arguments
@@ -49,7 +49,7 @@ def run_program(target: str, given: Mapping[str, str]) -> int:
     """Run a target's program in this process's place, with the variables as words NAME=value."""
     program, options, needs_packages = PROGRAMS[target]
     path = str(ROOT / program)
-    line = [*([sys.executable] if path.endswith(".py") else []), path, *options]
+    line = [*(PYTHON if path.endswith(".py") else []), path, *options]
     if target == "test-long":
         os.environ.setdefault("COMMITPATH_SLURM", "yes")
         os.environ["COMMITPATH_TESTS"] = "long"

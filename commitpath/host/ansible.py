@@ -7,7 +7,6 @@ import re
 import secrets
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from base import scratch
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
-from base.paths import EXPERIMENTS, ROOT
+from base.paths import EXPERIMENTS, PYTHON, ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
 # Commands of the inventory, run on the host, that reserve a board, power-cycle it and release it, such as
@@ -38,8 +37,12 @@ ANSWERED = re.compile(
     "Failed to create temporary directory|No space left on device"
 )
 # Settings of a user's own Ansible: its inventory may have another machine by a board's name, and output in
-# another form is not understood here.
-NOT_PASSED = re.compile("ANSIBLE_(INVENTORY.*|STDOUT_CALLBACK|CALLBACK.*|DISPLAY_.*|FORCE_COLOR|VERBOSITY)")
+# another form is not understood here. PYTHON*: for another Python.
+NOT_PASSED = re.compile(
+    "ANSIBLE_(INVENTORY.*|STDOUT_CALLBACK|CALLBACK.*|DISPLAY_.*|FORCE_COLOR|VERBOSITY|DEBUG)|PYTHON.*"
+)
+# The virtual board needs none of them.
+NOT_PASSED_VIRTUAL = re.compile("ANSIBLE_.*|PYTHON.*")
 # Print what would be done, with the scripts' output (-v), and do nothing.
 CHECK = ("--check", "--diff", "-v")
 
@@ -180,8 +183,9 @@ def call(
     """Run ansible-playbook; return its stdout, its stderr and its exit code, None if it hung."""
     # a virtual board's home is in its memory, and part of its snapshots
     temporary = {"lab": BOARD_TEMPORARY, None: home}.get(variables.get("board_kind"))
+    without = NOT_PASSED_VIRTUAL if variables.get("board_kind") == "virtual" else NOT_PASSED
     environment = {
-        **{name: value for name, value in os.environ.items() if not NOT_PASSED.fullmatch(name)},
+        **{name: value for name, value in os.environ.items() if not without.fullmatch(name)},
         **({"ANSIBLE_REMOTE_TMP": temporary} if temporary else {}),
         "ANSIBLE_HOME": home,
         "ANSIBLE_LOCAL_TEMP": home,
@@ -193,7 +197,7 @@ def call(
         "LC_ALL": "C.UTF-8",
     }
     command = [
-        sys.executable,
+        *PYTHON,
         # the first line of its script cannot have an interpreter with a quote in its path
         *("-m", "ansible.cli.playbook"),
         *options,

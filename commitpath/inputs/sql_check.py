@@ -8,11 +8,10 @@ import functools
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from base.errors import LabError, UnfitFileError
-from base.paths import ROOT
+from base.paths import PYTHON, ROOT
 from commitpath.cells.profiles import load_profile
 from commitpath.inputs import execute_sql
 from images import artifacts, programs
@@ -52,7 +51,7 @@ def _error(library: Path, kind: str, text: str) -> str:
     }
     with artifacts.work_folder() as work:
         done = subprocess.run(
-            [sys.executable, "-m", execute_sql.__name__, str(work)],
+            [*PYTHON, "-m", execute_sql.__name__, str(work)],
             cwd=ROOT,
             input=json.dumps(given),
             capture_output=True,

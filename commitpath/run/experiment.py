@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import platform
 import random
 import secrets
@@ -154,9 +155,13 @@ def run_files(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: f
 
 def host_facts() -> dict[str, Any]:
     """Return facts of the host for host.json."""
-    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    # a checkout of another user's is read, too, and a hook of another repository sets GIT_DIR
+    git = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT)]
+    given = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    describe = [*git, "describe", "--always", "--dirty", "--abbrev=12"]
     try:
-        commit = subprocess.run(describe, capture_output=True, text=True, check=False).stdout.strip()
+        done = subprocess.run(describe, env=given, capture_output=True, text=True, check=False)
+        commit = done.stdout.strip()
     except FileNotFoundError:  # an unpacked tarball, on a machine without git
         commit = ""
     return {

@@ -132,7 +132,8 @@ def run(
             stderr=subprocess.STDOUT,
             cwd=ROOT,
             env={
-                **os.environ,
+                # as PYTHON does; its jobs need this PYTHONPATH
+                **{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
                 "PYTHONPATH": str(ROOT),
                 # not in the user's home
                 "XDG_CACHE_HOME": str(STATE / "cache"),

@@ -11,11 +11,10 @@ import itertools
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from base.paths import ROOT
+from base.paths import PYTHON, ROOT
 from model import engines, operations, userfile, workloads
 from model.cell import Cell
 from model.expected_state import hashes, player
@@ -172,7 +171,7 @@ def play(profile: Mapping[str, Any], numbers: frozenset[int] = frozenset()) -> P
 @functools.lru_cache(maxsize=4)
 def _play(kind: str, text: str, numbers: frozenset[int]) -> Played:
     done = subprocess.run(
-        [sys.executable, "-m", player.__name__],
+        [*PYTHON, "-m", player.__name__],
         cwd=ROOT,
         input=json.dumps((kind, text, sorted(numbers))),
         capture_output=True,

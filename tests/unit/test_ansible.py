@@ -155,6 +155,19 @@ def test_nothing_is_written_to_a_lab_boards_disk(tmp_path: Path, monkeypatch: py
     assert "/commitpath-ansible-" in path
 
 
+def test_the_virtual_board_has_none_of_the_users_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as for a strategy that is not installed here, or for another Python."""
+    for name, value in (("ANSIBLE_STRATEGY", "gone"), ("ANSIBLE_DEBUG", "1"), ("PYTHONHOME", "/gone")):
+        monkeypatch.setenv(name, value)
+    playbook = tmp_path / "play.yml"
+    task = {"ansible.builtin.command": {"cmd": "echo done"}}
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
+    playbook.write_text(json.dumps([play]))
+    assert ansible.play(str(playbook), {"board_kind": "virtual"}, tmp_path / "log", "-v") == ["done"]
+
+
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     playbook = tmp_path / "hang.yml"
     # on a busy machine the play may end before its task begins; both name the folder

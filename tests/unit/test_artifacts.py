@@ -1,5 +1,7 @@
 """Artefacts appear whole or not at all, and a full disk is named as such."""
 
+import contextlib
+import os
 import shutil
 import signal
 import time
@@ -11,7 +13,7 @@ import pytest
 
 from base import scratch
 from base.errors import LabError
-from images import artifacts
+from images import artifacts, compiling
 
 
 def test_whole_appears_at_the_end(tmp_path: Path) -> None:
@@ -31,6 +33,72 @@ def test_what_a_killed_call_left_is_not_used(tmp_path: Path) -> None:
         assert not left.parent.exists()
         assert [path.name for path in part.iterdir()] == [scratch.LOCK]
     assert not list((tmp_path / "thing").iterdir())
+
+
+def test_sources_that_were_fetched_in_part_are_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fetching ends after the first file, as on a full disk; then it succeeds."""
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path / "cache")
+    monkeypatch.delenv("npm_config_cache", raising=False)
+    script = tmp_path / "fetch.py"
+    for end in ("sys.exit('full')", "(folder / 'sqlite3.c').touch()"):
+        script.write_text(
+            "import os, pathlib, sys\nfolder = pathlib.Path(sys.argv[-1])\nfolder.mkdir()\n"
+            # not in a home
+            "assert str(folder.parent) == os.environ['TMPDIR'] in os.environ['npm_config_cache']\n"
+            f"(folder / 'sqlite3.h').touch()\n{end}\n"
+        )
+        with contextlib.suppress(LabError):
+            artifacts.run_fetch(script, tmp_path / "made", "fetch", "1.0")
+        assert (tmp_path / "made").exists() == ("sqlite3.c" in end)
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["sqlite3.c", "sqlite3.h"]
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["log"]
+
+
+def test_each_fetched_source_appears_whole() -> None:
+    for module in (artifacts, compiling):
+        text = Path(module.__file__).read_text()
+        assert "fetch.py" in text
+        assert "run_fetch(" in text
+
+
+@pytest.mark.parametrize(
+    ("user", "name", "installs"),
+    [
+        (0, "plain", False),
+        (0, "plain", True),
+        (1000, "plain", False),
+        (1000, 'a "b', False),
+        (1000, "x", True),
+    ],
+)
+def test_debian_is_unpacked_in_the_cache_by_a_root_with_the_users_rights(
+    user: int, name: str, installs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian's adduser makes homes of mode 0700, and /tmp may be too small (tests/fresh-machine)."""
+    ran = list[str]()
+
+    def run(command: list[str], _: str) -> None:
+        ran.extend(command)
+        Path(command[-1]).touch()
+
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path / name)
+    monkeypatch.setattr(artifacts, "run", run)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    artifacts.build_debian("build-root.sh", tmp_path / name / "build-root-1", installs=installs)
+    assert (tmp_path / name / "build-root-1").exists()
+    assert (f"TMPDIR={Path(ran[-1]).parent}" in ran) == (name == "plain")
+    # root's mounts end with the processes
+    assert ("--mount" in ran) == (user == 0)
+    assert ("--map-auto" in ran) == (user > 0 and not installs)
+
+
+def test_a_build_reports_errors_in_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    with pytest.raises(LabError, match=r"thing failed: E: C\.UTF-8 "):
+        artifacts.run(["sh", "-c", 'echo "E: $LC_ALL"; exit 1'], "thing")
 
 
 def test_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,18 +15,21 @@ from commitpath.commands import table
 ROOT = Path(__file__).resolve().parents[2]
 # In the place of a Python that has everything loaded: prints what it would run, and where.
 PYTHON = f"""#!/bin/sh
-[ "$1" != -c ] || exec {sys.executable} "$@"
+[ "$2" != -c ] || exec {sys.executable} "$@"
 exec {sys.executable} -c '
 import json, os, sys
 sys.path.insert(0, "{ROOT}")
 from commitpath.command_line import arguments
-assert sys.argv[1:4] == ["-m", "commitpath", "--folder"], sys.argv
-target, given = arguments.read(sys.argv[5:])
+# -E: without the settings that the user has for another Python
+assert sys.argv[1:5] == ["-E", "-m", "commitpath", "--folder"], sys.argv
+target, given = arguments.read(sys.argv[6:])
 there = {{name: text for name, text in os.environ.items() if name in given or name.startswith("MAKE")}}
-print(json.dumps([sys.argv[4], target, given, there]))
+print(json.dumps([sys.argv[5], target, given, there]))
 sys.exit(int(os.environ.get("CODE", "0")))
 ' "$@"
 """
+# What the environment is made of.
+INPUTS = "requirements.txt requirements-build.txt playbooks/bootstrap.sh"
 SHELL = (
     'for i in 1 2; do sqlite3 x$i.db "SELECT \'$((i+1))\', `id -u`, \\"#\\""; done # $$ $(shell touch made)'
 )
@@ -47,7 +50,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python.write_text(PYTHON)
     python.chmod(0o755)
     (folder / ".venv/lib/python").mkdir(parents=True)
-    (folder / ".venv/ready").touch()
+    subprocess.run(f"sha256sum {INPUTS} > .venv/ready", shell=True, cwd=folder, check=True)
     return folder
 
 
@@ -182,6 +185,34 @@ def test_help_behind_a_target_does_not_run_it(tree: Path) -> None:
     assert "commitpath: write make help experiment" in done.stderr
 
 
+def test_make_elsewhere_is_one_line(tree: Path, tmp_path: Path) -> None:
+    done = run("make", "-f", tree / "Makefile", "plan", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "commitpath: make runs in the checkout" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_git_never_changes_the_ends_of_lines() -> None:
+    """With core.autocrlf, as Git for Windows has it, no script would start."""
+    names = ["Makefile", "bin/commitpath", "experiments/schema.yml", "tests/analysis/golden"]
+    line = ["git", "check-attr", "text", "--", *names]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"{name}: text: unset" for name in names]
+
+
+def test_settings_for_another_python_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "yaml.py").write_text("raise SystemExit('another yaml')\n")
+    others = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    done = run("bin/commitpath", "plan", "FS=f2fs", cwd=ROOT, **others)
+    assert (done.returncode, done.stderr) == (0, "")
+    # those that it starts: with -E
+    folders = ("analysis", "base", "commitpath", "images", "model", "workloads")
+    sources = [path for folder in folders for path in (ROOT / folder).glob("**/*.py")]
+    using = {str(path.relative_to(ROOT)) for path in sources if "sys.executable" in path.read_text()}
+    # Snakemake has an environment without them, and of uv only the folder is taken
+    assert using == {"base/paths.py", "commitpath/commands/table.py", "commitpath/sweep/snakemake.py"}
+
+
 def test_help_on_what_is_no_target_is_one_line(tree: Path) -> None:
     for topic in ("a;touch x", "expriment"):
         done = run("make", "help", topic, cwd=tree)
@@ -190,19 +221,24 @@ def test_help_on_what_is_no_target_is_one_line(tree: Path) -> None:
     assert not (tree / "x").exists()
 
 
-@pytest.mark.parametrize("missing", ["ready", "older"])
-def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, missing: str) -> None:
+@pytest.mark.parametrize("missing", ["ready", "other"])
+def test_the_environment_is_made_once(tree: Path, tmp_path: Path, missing: str) -> None:
+    """Whatever the clock was when the checkout's files were written."""
     new = tmp_path / "new"
     shutil.copytree(tree, new, symlinks=True)
+    for name in ("requirements.txt", "requirements-build.txt"):
+        (new / name).unlink()
+        shutil.copy(ROOT / name, new / name)
+        os.utime(new / name, (4e9, 4e9))
     (new / "playbooks").unlink()
     (new / "playbooks").mkdir()
     bootstrap = new / "playbooks/bootstrap.sh"
-    bootstrap.write_text("#!/bin/sh\necho made $1 >&2\ntouch $1/ready\n")
+    bootstrap.write_text(f"#!/bin/sh\necho made $1 >&2\nsha256sum {INPUTS} > $1/ready\n")
     bootstrap.chmod(0o755)
     if missing == "ready":
         (new / ".venv/ready").unlink()
     else:
-        os.utime(new / ".venv/ready", (0, 0))
+        (new / ".venv/ready").write_text("of other requirements")
     said = [run("bin/commitpath", "results", cwd=new).stderr for _ in range(2)]
     assert said == ["made .venv\n", ""]
 

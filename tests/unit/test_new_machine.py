@@ -56,6 +56,16 @@ def test_a_machine_without_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert host_facts()["commitpath_commit"] == "not a git checkout"
 
 
+def test_the_commit_is_of_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a hook of another repository, and where another user owns the checkout."""
+    expected = host_facts()["commitpath_commit"]
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    # as Git's own tests have it
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert host_facts()["commitpath_commit"] == expected != "not a git checkout"
+
+
 def test_results_are_unpacked(tmp_path: Path) -> None:
     sent = tar_of({"raw/board/mounts": b"abc", "other": b"abc"})
     RunOutput(sent).extract(tmp_path)
@@ -148,7 +158,7 @@ def test_packages_come_from_where_pips_settings_have_them(tmp_path: Path) -> Non
         )
         made.writestr("tiny-1.dist-info/RECORD", "")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    settings = {"PIP_FIND_LINKS": f"{tmp_path}/gone {wheel.parent}"}
+    settings = {"PIP_FIND_LINKS": f"{tmp_path}/gone {wheel.parent}", "PIP_USER": "1", "PYTHONHOME": "/gone"}
     for more, by in ({}, "done"), ({"PIP_TRUSTED_HOST": "localhost"}, "by pip (pip's index or proxy)"):
         said = "".join(bootstrap(tmp_path, f"tiny==1 --hash=sha256:{digest}\n", **settings, **more))
         assert by in said

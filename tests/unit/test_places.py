@@ -51,6 +51,14 @@ def test_ssh_takes_a_path_as_one_word(nasty: Path) -> None:
     assert str(nasty).count("%") == found["identityfile"].count("%%") == 1
 
 
+def test_ssh_reads_none_of_the_users_settings() -> None:
+    """Such as a proxy for each host."""
+    line = ["ssh", "-v", "-G", *ssh.Login(22, Path("keys")).ssh_options(), "127.0.0.1"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert "OpenSSH" in done.stderr
+    assert "Reading configuration data" not in done.stderr
+
+
 class Shell:
     """A monitor that runs what QEMU would, where QEMU would."""
 
@@ -156,6 +164,21 @@ def test_each_command_that_writes_results_says_so(
     monkeypatch.setattr(places, "RESULTS", a_dangling_link(tmp_path))
     with pytest.raises(BadInputError, match="a link to "):
         places.begin(command)
+
+
+def test_a_folder_in_place_of_latest_is_named_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a copy that followed links has it: the run would be stored, and then not analysed."""
+    monkeypatch.setattr(places, "RESULTS", tmp_path)
+    monkeypatch.setattr(places, "CACHE", tmp_path / "cache")
+    (tmp_path / "latest").symlink_to("gone")
+    places.begin("experiment")
+    (tmp_path / "latest").unlink()
+    (tmp_path / "latest").mkdir()
+    with pytest.raises(BadInputError, match=f"^{tmp_path}/latest: not the link to the newest run"):
+        places.begin("experiment")
+    places.begin("results")
 
 
 # Names in a cache that make destroy deletes.
