@@ -168,19 +168,26 @@ def _is_possible(words: np.ndarray, largest: int) -> Bools:
 
 
 def _strays(versions: Versions, missing: Ints, nonces: np.ndarray, largest: int, size: int) -> Ints:
-    """Return the versions that hold a record if they are assumed at another page of their file.
+    """Return the versions that hold records if they are assumed at another page of their file.
 
-    None of larger pages than a block, as most bytes of a record are then those of the other place.
+    A checksum adds few bytes, so another page often has the same. A record of a page smaller than a block is
+    within a block. Where they are equal, both records with a part of the block must be valid. A record of a
+    larger page has most of its bytes from the other place, so there are none.
     """
     missing, strays = missing[: _STRAYS if size <= BLOCK else 0], []
     begin = np.full(missing.size, _SECTOR)
     for page in np.unique(versions.page)[:_STRAYS].tolist():
         other = versions.page[missing] != page
         others, first = missing[other], begin[other]
-        for later in ORDERS:
-            of, words = _read(versions, others, np.full(others.size, page), first, 0, size, later)
-            known = np.isin(_nonce(versions.inode[of], _nonces(words)), nonces)
-            strays.append(of[known & _is_possible(words, largest)])
+        fit = others
+        for step in (0,) if size < BLOCK else (0, -1):
+            valid = [np.empty(0, np.int64)]
+            for later in ORDERS:
+                of, words = _read(versions, others, np.full(others.size, page), first, step, size, later)
+                known = np.isin(_nonce(versions.inode[of], _nonces(words)), nonces)
+                valid.append(of[known & _is_possible(words, largest)])
+            fit = np.intersect1d(fit, np.concatenate(valid))
+        strays.append(fit)
     return np.unique(np.concatenate(strays)) if strays else np.empty(0, np.int64)
 
 

@@ -106,8 +106,8 @@ def _read(
     kept, words = versions.words(which, page, HEADER + frame * length, length, "<u8", later)
     header = words[:, :3].copy().view(">u4").astype(np.uint32)
     # zeros have a valid checksum; a frame without salts gets its checksum at the commit (walRewriteChecksums)
-    salted = np.flatnonzero(words[:, 1])
-    kept, words, header = kept[salted], words[salted], header[salted]
+    if not (salted := words[:, 1] != 0).all():
+        kept, words, header = kept[salted], words[salted], header[salted]
     summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
     seed = _before(header[:, 4:6], summed)
     frame, salts, check = frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6])

@@ -185,6 +185,19 @@ def test_a_journal_of_a_transaction_larger_than_the_cache(size: int, cache: int,
         assert ("contradicted", "record of another place of a rollback journal") in judged(pages)[:3]
 
 
+def test_half_of_a_page_of_a_journal_that_fits_elsewhere_is_no_page_of_there(tmp_path: Path) -> None:
+    """The checksum of a record adds twenty bytes, so the part of one fits at many places."""
+    pages = rollback(tmp_path)
+    journal = [page for page, row in zip(pages.pages, pages.rows, strict=True) if row[2] == JOURNAL]
+    begin = 512 + 2 * 8  # of the record in the third page
+    for first, rule in (
+        (bytes(begin), None),
+        (journal[2][:begin], "record of another place of a rollback journal"),
+    ):
+        pages.add("journal", JOURNAL, first + journal[2][begin:], 5)
+        assert judged(pages)[-1] == ("contradicted" if rule else "silent", rule)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_wal_that_is_written_before_its_transaction_is_sealed(size: int, tmp_path: Path) -> None:
     """A page that the cache spills twice overwrites its frame; the frames from there on have no salts."""
