@@ -47,6 +47,14 @@ def test_refused(variables: dict[str, str], said: str) -> None:
         make_cell(variables)
 
 
+def test_a_schema_of_virtual_tables_is_not_that_of_the_sql(tmp_path: Path) -> None:
+    (file := tmp_path / "a.sql").write_text("CREATE TABLE t(a);\n-- run\nINSERT INTO t VALUES(1);\n")
+    asked = {"WORKLOAD": "sql", "FILE": str(file), "ENGINE": "sqlitekv"}
+    assert make_cell(asked).crash == "none"
+    with pytest.raises(BadInputError, match="WORKLOAD=sql: ENGINE=sqlitekv takes it with CRASH=none"):
+        make_cell(FLASH | asked)
+
+
 def test_writes_of_two_writers_are_not_logged() -> None:
     """So no sector is compared with them."""
     entry = ansible.board("virtual")

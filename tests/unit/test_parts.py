@@ -63,6 +63,6 @@ def test_no_other_code_names_a_part(kind: str) -> None:
 
 
 def test_a_limit_is_told_with_its_file() -> None:
-    with pytest.raises(BadInputError, match=r"takes at least 1 \(experiments/workload/apsys17-delete.yml\)"):
-        cells.make_cell({"WORKLOAD": "apsys17-delete", "ROWS": "0"})
+    with pytest.raises(BadInputError, match=r"takes at least 2 \(experiments/workload/apsys17-delete.yml\)"):
+        cells.make_cell({"WORKLOAD": "apsys17-delete", "ROWS": "1"})
     assert cells.make_cell({"WORKLOAD": "apsys17", "ROWS": "0"}).rows == 0
