@@ -40,7 +40,7 @@ TIME_COLORS = {
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
 MOST_OF_NAME = 20  # characters: longer ones would take the bars' room
 MOST_OF_LEGEND = {"width": 110, "max_lines": 2, "placeholder": " …"}
-SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
+SIDES = ((style.INK, "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey and in the dark
 
 
 def draw(diff: Diff, path: Path) -> None:
