@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.diff import TIMES, WHOLE, Diff, compare, terminal
@@ -38,8 +38,9 @@ TIME_COLORS = {
     "other_wait_ns": "#C9CDD1",
 }
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
-MOST_OF_NAME = 30  # characters: a third of the width
-SIDES = (("#59626c", "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey
+MOST_OF_NAME = 20  # characters: longer ones would take the bars' room
+LEGEND_WIDTH = 110  # characters of a line
+SIDES = ((style.INK, "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey and in the dark
 
 
 def draw(diff: Diff, path: Path) -> None:
@@ -65,7 +66,7 @@ def _bars(
     factor: float,
     x: str,
 ) -> None:
-    # longer ones would leave the bars no room; the legend of the latencies has both
+    # the legend of the latencies has longer ones
     names = diff.names if max(map(len, diff.names)) <= MOST_OF_NAME else ("a", "b")
     rows = [
         {"op": f"{op}, {names[side]}", "kind": TIME_NAMES.get(name, name), "value": pair[side] * factor}
@@ -88,8 +89,8 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
         size = 2.2 if marker == "." else 3
-        text = f"{side}: {name}" if long else name
-        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=style.clean(text))
+        text = textwrap.fill(f"{side}: {name}", LEGEND_WIDTH, max_lines=2, placeholder=" …") if long else name
+        axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=text)
     _part_operations(axes, diff)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
@@ -227,7 +228,7 @@ def _page(diff: Diff, svg: Path, folder: Path) -> str:
         count=diff.pairs.height,
         pairs=typical(diff),
         runs=[os.path.relpath(run.folder.resolve(), folder) for run in (diff.a, diff.b)],
-        svg=Markup(style.inline(svg)),
+        svg=style.inline(svg, f"{diff.names[1]} against {diff.names[0]}: KiB, times and latencies"),
     )
 
 

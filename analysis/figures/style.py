@@ -12,6 +12,7 @@ from typing import Any, Literal
 import matplotlib as mpl
 
 mpl.use("svg")
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -153,12 +154,13 @@ def save(made: Figure, path: Path) -> None:
         part.write_text(text[:at] + _ALONE + text[at:], encoding="utf-8")
 
 
-def inline(path: Path) -> str:
-    """Return the SVG of a file for embedding in a page: without prolog and style, and with unique ids."""
+def inline(path: Path, label: str) -> Markup:
+    """Return the SVG of a file for embedding in a page: named, without prolog and style, with unique ids."""
     text = path.read_text(encoding="utf-8").replace(_ALONE, "")
     text = text[text.index("<svg") :]
     text = re.sub(r"<style type=\"text/css\">.*?</style>", "", text, flags=re.DOTALL)
-    return re.sub(r'(id="|href="#|url\(#)', rf"\1{path.stem}-", text)
+    text = re.sub(r'(id="|href="#|url\(#)', rf"\1{path.stem}-", text)
+    return Markup('<svg role="img" aria-label="{}"').format(label) + Markup(text.removeprefix("<svg"))
 
 
 def clean(text: str) -> str:

@@ -11,6 +11,7 @@ import { Highlight } from "./highlight.mjs";
 import { Chain, CHOOSABLE } from "./run.mjs";
 import { setScale } from "./sectors.mjs";
 import { Stage } from "./stage.mjs";
+import { svgOf } from "./svg.mjs";
 import { lowerBound } from "./table.mjs";
 import { Tables } from "./tables.mjs";
 import { View } from "./view.mjs";
@@ -197,6 +198,17 @@ export class App {
     this.stage.resize();
     laneNames(this);
     this.changed(true);
+  }
+
+  /** Draw the view as SVG for a sheet of paper, light and as wide as it is, as Chromium prints no canvas that
+   * changed before printing; or go back to the screen. */
+  paper(isPaper) {
+    const { body, documentElement } = document;
+    if (isPaper) this.onScreen = documentElement.dataset.theme ?? "auto";
+    body.classList.toggle("paper", isPaper);
+    this.theme(isPaper ? "light" : this.onScreen);
+    this.resize();
+    byId("sheet").replaceChildren(...(isPaper ? [svgOf(this)] : []));
   }
 
   /** Show what the address names: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */

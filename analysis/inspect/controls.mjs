@@ -1,13 +1,13 @@
 // Make the inspect page's lane names, filter switches and buttons, and handle its keyboard shortcuts.
 
-import { byId, make, swatch } from "./dom.mjs";
+import { byId, make, refill, swatch } from "./dom.mjs";
 import { HOW, NO_OP } from "./filter.mjs";
 import { GUTTER } from "./stage.mjs";
 import { saveSvg } from "./svg.mjs";
 
 const KEYS = [
   ["← →", "pan; with Shift, a whole view"],
-  ["+ −", "zoom in, out"],
+  ["+ −  ↑ ↓", "zoom in, out"],
   ["0", "the whole run"],
   ["N  P", "next, previous transaction"],
   ["/", "go to a transaction by its number; c12: a block command; s4096: the first command of a sector"],
@@ -49,7 +49,7 @@ export function laneNames(app) {
         lane.name,
       );
     });
-  byId("lanes").replaceChildren(...made);
+  refill(byId("lanes"), ...made);
 }
 
 function sectorLane(app, style) {
@@ -92,7 +92,7 @@ export function switches(app) {
     parts.push(...hows.map((how) => chip("how", how, hows, null, HOW[how])));
   }
   if (filter.off.size) parts.push(make("button", { class: "chip", id: "all", click: () => app.showAll() }, "show all"));
-  byId("filters").replaceChildren(...parts);
+  refill(byId("filters"), ...parts);
 }
 
 /** The row that a text names, as [table, row]; null if there is none. */
@@ -158,7 +158,7 @@ export function keys(app) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
     if (event.target === byId("goto")) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape") byId("stage").focus();
       return;
     }
     const scrolls = event.target.closest?.("#rows, #details");

@@ -1,6 +1,6 @@
 // The panel next to the timeline: facts and causes of the chosen row, or a summary of the run.
 
-import { bars, byId, make, swatch } from "./dom.mjs";
+import { bars, byId, make, refill, swatch } from "./dom.mjs";
 import { HOW } from "./filter.mjs";
 import { count, duration, percent, size } from "./format.mjs";
 import { tree } from "./tree.mjs";
@@ -50,8 +50,9 @@ export class Details {
 
   show(chain) {
     const ofNone = this.app.run.about.trace ? () => this.#trace() : () => this.#run();
-    this.element.replaceChildren(...(chain ? this.#chosen(chain) : ofNone()));
     this.element.scrollTop = 0;
+    refill(this.element, ...(chain ? this.#chosen(chain) : ofNone()));
+    byId("heard").textContent = chain ? [...this.element.children].slice(0, 2).map((part) => part.textContent).join(", ") : "";
   }
 
   #chosen(chain) {
@@ -143,7 +144,7 @@ export class Details {
       const label = (times > 1 ? `${times} × ` : "") + (share < 1 ? part : "") + run.label(table, row);
       return node(app.palette.of(run, table, row), label, [ms(run[table].begin[row] - first), ms(took)], {
         style: `--depth:${depth}`,
-        "aria-current": table === chain.table && row === chain.row,
+        "aria-current": table === chain.table && row === chain.row && "true",
         title: label,
         click: () => app.choose(table, row, true),
       });

@@ -14,6 +14,17 @@ export function make(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** Replace an element's children. The focus passes from a button of them to the current one of the new,
+ * else to the one in its place, so that the keyboard stays where it was. */
+export function refill(element, ...children) {
+  const buttons = () => [...element.querySelectorAll("button")];
+  const at = buttons().indexOf(document.activeElement);
+  element.replaceChildren(...children);
+  if (at < 0) return;
+  const next = element.querySelector("button[aria-current]") ?? buttons()[at] ?? buttons().at(-1) ?? byId("stage");
+  next.focus();
+}
+
 /** A square of a colour. */
 export function swatch(color) {
   return make("i", { class: "swatch", style: `background:${color}` });

@@ -57,6 +57,8 @@ async function start() {
   buttons(app);
   keys(app);
   pointer(app);
+  addEventListener("beforeprint", () => app.paper(true));
+  addEventListener("afterprint", () => app.paper(false));
   new ResizeObserver(() => app.resize()).observe(byId("stage"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.recolor());
   globalThis.inspect = app; // for the console, and for the tests

@@ -123,8 +123,8 @@ function svgNames({ lanes, palette, height }) {
   return names;
 }
 
-/** The view as SVG, with the chosen row's chain. */
-export function svgText({ stage, highlight, chosen, run }) {
+/** The view as an SVG element, with the chosen row's chain. */
+export function svgOf({ stage, highlight, chosen, run }) {
   const { base, over, pixels, ratio, palette, height } = stage;
   const [below, above] = [base, over].map((context) => new SvgContext(context, ratio));
   try {
@@ -139,8 +139,10 @@ export function svgText({ stage, highlight, chosen, run }) {
   const svg = svgElement("svg", { ...size, "font-family": "Helvetica, Arial, sans-serif", "font-size": 11 });
   svg.append(svgElement("title", {}, run.about.cell ?? document.title));
   svg.append(svgElement("rect", { width, height, fill: palette.ground }), below.group, above.group, svgNames(stage));
-  return new XMLSerializer().serializeToString(svg);
+  return svg;
 }
+
+export const svgText = (app) => new XMLSerializer().serializeToString(svgOf(app));
 
 export function saveSvg(app) {
   const href = URL.createObjectURL(new Blob([svgText(app)], { type: "image/svg+xml" }));

@@ -1,6 +1,6 @@
 // The panel of text tables: the rows in view that pass the filter, to read, sort and copy.
 
-import { byId, make } from "./dom.mjs";
+import { byId, make, refill } from "./dom.mjs";
 import { count } from "./format.mjs";
 import { lowerBound } from "./table.mjs";
 
@@ -26,7 +26,7 @@ export class Tables {
     this.sorted = null; // {column, down}
     const names = app.run.about.trace ? OF_TRACE : Object.keys(TABS);
     this.name = names[0];
-    const tab = (name) => make("button", { role: "tab", "data-table": name, click: () => this.open(name) }, TABS[name][0]);
+    const tab = (name) => make("button", { "data-table": name, click: () => this.open(name) }, TABS[name][0]);
     byId("tabs").append(...names.map(tab));
     byId("tsv").addEventListener("click", () => this.copy("\t"));
     byId("csv").addEventListener("click", () => this.copy(","));
@@ -108,7 +108,7 @@ export class Tables {
   /** Show the first rows of the table. */
   show() {
     if (!this.isOpen) return;
-    for (const tab of byId("tabs").children) tab.setAttribute("aria-selected", tab.dataset.table === this.name);
+    for (const tab of byId("tabs").children) tab.setAttribute("aria-current", tab.dataset.table === this.name);
     const { columns, rows, choose } = this.#ordered();
     const head = Object.keys(columns).map((column) => {
       const isSorted = this.sorted?.column === column;
@@ -117,18 +117,20 @@ export class Tables {
         this.sorted = { column, down: !(isSorted && this.sorted.down) };
         this.show();
       };
-      return make("th", {}, make("button", { click }, column + mark));
+      const sort = isSorted && (this.sorted.down ? "descending" : "ascending");
+      return make("th", { "aria-sort": sort }, make("button", { click }, column + mark));
     });
     const lines = rows.slice(0, SHOWN).map((row) => {
-      const cells = Object.values(columns).map((value) => {
+      const cells = Object.values(columns).map((value, i) => {
         const cell = value(row);
-        return make("td", typeof cell === "number" ? { class: "n" } : {}, String(cell ?? "–"));
+        const text = String(cell ?? "–");
+        // the row's own click chooses it
+        const shown = choose && i === 0 ? make("button", {}, text) : text;
+        return make("td", typeof cell === "number" ? { class: "n" } : {}, shown);
       });
       return make("tr", choose ? { click: () => this.app.choose(...choose(row), true) } : {}, ...cells);
     });
-    byId("rows").replaceChildren(
-      make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)),
-    );
+    refill(byId("rows"), make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)));
     const more = rows.length > SHOWN ? `, the first ${SHOWN} shown` : "";
     byId("count").textContent = `${count(rows.length)} rows in view${more}`;
   }

@@ -75,7 +75,7 @@ def render(
             "title": title,
             "caption": caption,
             "watched": watched.get(SHOWN.get(name), True),
-            "svg": Markup(style.inline(pictures[name])) if name in pictures else None,
+            "svg": style.inline(pictures[name], title) if name in pictures else None,
         }
         for name, (title, caption) in CAPTIONS.items()
     ]

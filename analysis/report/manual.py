@@ -90,7 +90,8 @@ def _write_all(folder: Path) -> None:
             tokens = markdown.parse(source.read_text(encoding="utf-8"))
             title, parent = _headings(tokens)[0], Path(name).parent
             todo += _links(tokens, parent)
-            body = Markup(markdown.renderer.render(tokens, markdown.options, {}))
+            html = markdown.renderer.render(tokens, markdown.options, {})
+            body = Markup(html.replace("<th></th>", "<td></td>"))
             text = template.render(title=title, body=body, root=os.path.relpath(".", parent))
             target.with_suffix(".html").write_text(text, encoding="utf-8")
 

@@ -89,8 +89,9 @@ def write(folders: list[Path]) -> Path:
     folder = folders[0].resolve().parent / f"repeats-{result['runs'][0]['run_id']}"
     folder.mkdir(exist_ok=True)
     (folder / "repeats.json").write_text(json.dumps(result, indent=2) + "\n")
+    folders_of_templates = [Path(__file__).parent, Path(__file__).parents[1]]
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(folders_of_templates), autoescape=True, undefined=StrictUndefined
     )
     page = environment.get_template("repeats.html.j2").render(result=result, **descriptions(result))
     (folder / "repeats.html").write_text(page)

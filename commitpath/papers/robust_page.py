@@ -29,7 +29,7 @@ def write(request: Request, rows: Sequence[Row], folder: Path) -> int:
     environment = html_page.environment(Path(__file__).parent)
     environment.filters["ratios"] = ratios
     page = environment.get_template("robust.html.j2").render(
-        rows=rows, command=f"{request.command} ROBUST=yes", columns=rows[0], not_tried=not_tried
+        rows=rows, command=f"{request.command} ROBUST=yes", not_tried=not_tried
     )
     (folder / "robust.html").write_text(page, encoding="utf-8")
     (folder / "robust.json").write_text(json.dumps([document(row) for row in rows], indent=2) + "\n")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import markup
 import numpy as np
 import polars as pl
 import pytest
@@ -49,7 +50,10 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     assert (table["recovery_ns"] > 0).all() and (table["unacknowledged"] <= 1).all()
     text = terminal.table(result, run_dir / "report.html")
     assert "40 cuts (power): 40 mounted, 40 opened, 0 corrupt" in text and terminal.BROKEN not in text
-    assert "What came up after each cut" in (run_dir / "report.html").read_text()
+    page = (run_dir / "report.html").read_text()
+    assert markup.lacks(page) == []
+    # what it was run for comes first
+    assert page.index('<h2 id="part-0">What came up after each cut') < page.index("What was run</h2>")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import markup
 import polars as pl
 import pytest
 import tiny
@@ -105,6 +106,7 @@ def test_a_pair_is_shown_command_by_command(
     links = re.findall(r'href="([^"#]+report.html)"', page.read_text())
     assert [(page.parent / link).resolve() for link in links] == [run / "report.html" for run in pair]
     assert page.read_text().count('class="one"') == 1
+    assert markup.lacks(page.read_text()) == []
 
 
 REFUSALS = {
@@ -120,9 +122,14 @@ REFUSALS = {
 
 
 @pytest.mark.filterwarnings("error")
-def test_the_figure_has_room_beside_long_names(pair: tuple[Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [("f2fs WAL " * 15, "ext4 " * 200), ("20261129T021221Z-5368838", "c" * 300)]
+)
+def test_the_figure_has_room_beside_long_names(
+    names: tuple[str, str], pair: tuple[Path, Path], tmp_path: Path
+) -> None:
     """Matplotlib warns of axes without a width."""
-    page.draw(replace(diff.compare(*pair), names=("f2fs WAL " * 15, "ext4 " * 25)), tmp_path / "x.svg")
+    page.draw(replace(diff.compare(*pair), names=names), tmp_path / "x.svg")
     assert ">insert, a<" in (tmp_path / "x.svg").read_text()
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from xml.etree import ElementTree
 
+import markup
 import polars as pl
 import pytest
 import synthetic
@@ -89,6 +90,7 @@ def test_each_link_of_a_report_and_of_the_pages_of_docs_leads_somewhere(run_dir:
     (readme,) = run_dir.parent.glob("docs/*/README.html")
     pages = [run_dir / "report.html", *readme.parent.rglob("*.html")]
     found = {page: targets(page) for page in pages}
+    assert {page: lacks for page in pages if (lacks := markup.lacks(page.read_text()))} == {}
     templates = "".join(path.read_text() for path in ROOT.glob("analysis/*/*.j2"))
     linked = set(re.findall(r"{{ DOCS }}([^\"]+)", templates))
     assert len(linked) > 3 and all((readme.parent / "docs" / name).is_file() for name in linked)

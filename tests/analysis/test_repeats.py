@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import markup
 import pytest
 
 from analysis.run_files import derived
@@ -87,7 +88,8 @@ def test_seeds_and_boards_are_samples(tmp_path: Path) -> None:
     page = repeats.write(folders)
     for link in re.findall(r'href="(.*?)/report.html"', page.read_text()):
         assert (page.parent / html.unescape(link)).is_dir()
-    assert "<td>3</td><td>2</td>" in page.read_text()
+    assert '<td class="n">3</td><td class="n">2</td>' in page.read_text()
+    assert markup.lacks(page.read_text()) == []
 
 
 def test_rejected_run_is_listed_and_left_out(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import markup
 import polars as pl
 import pytest
 import synthetic_ledger
@@ -322,3 +323,60 @@ def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
         )
     finally:
         opened.browser.set_window_size(size["width"], size["height"])
+
+
+def test_the_keyboard_stays_where_it_was(page: Pages) -> None:
+    """Lists that are made anew keep the focus; Escape leaves the search for the timeline."""
+    opened = page("#tables=1", mode="delete")
+
+    def enter(selector: str) -> str:
+        opened.js(f"void document.querySelector({selector!r}).focus()")
+        opened.keys(Keys.ENTER)
+        return str(opened.js("document.activeElement.textContent"))
+
+    slowest = opened.browser.find_element(By.CSS_SELECTOR, "#details .node")
+    name, row = slowest.accessible_name, int(slowest.text.split()[1])
+    # the number and the time are two words
+    assert name.split()[1] == str(row)
+    assert enter("#details .node").startswith(" ".join(name.split()[:2]))
+    assert opened.js("document.activeElement.getAttribute('aria-current')") == "true"
+    assert opened.js("[app.chosen.table, app.chosen.row]") == ["transactions", row]
+    assert opened.text("#heard").startswith(opened.js(f"app.run.label('transactions', {row})"))
+    opened.keys("0")
+    opened.wait("document.querySelectorAll('#rows tbody tr').length > 1")
+    assert enter("#rows thead button") == "transaction ↓"
+    assert opened.js("document.querySelector('#rows th').getAttribute('aria-sort')") == "descending"
+    last = opened.js("app.run.transactions.rows") - 2
+    enter("#rows tbody tr:nth-child(2) button")
+    assert opened.js("[app.chosen.table, app.chosen.row]") == ["transactions", last]
+    assert enter('[data-kind="flush"]') == "flush"
+    assert enter('[data-switch="op update"]') == "update"
+    opened.keys("/", Keys.ESCAPE)
+    assert opened.js("document.activeElement.id") == "stage"
+    opened.keys("?")
+    assert opened.js("document.activeElement.textContent") == "close"
+    assert markup.lacks((opened.folder / "inspect.html").read_text()) == []
+
+
+@pytest.mark.parametrize("theme", ["auto", "dark"])
+def test_paper_has_the_whole_timeline_in_light_colours(page: Pages, theme: str) -> None:
+    opened = page(f"#theme={theme}", mode="delete")
+    try:
+        opened.js("void dispatchEvent(new Event('beforeprint'))")
+        opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        drawn = opened.js(
+            "['Width', 'Height'].map((way) => document.getElementById('sheet')[`client${way}`])"
+        )
+        assert min(drawn) > 300
+        assert opened.js("document.querySelector('#sheet rect').getAttribute('fill')") == "#ffffff"
+        texts = opened.js("[...document.querySelectorAll('#sheet text')].map((text) => text.textContent)")
+        assert set(opened.js("app.lanes.map((lane) => lane.name).filter(Boolean)")) <= {*texts}
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    opened.js("void dispatchEvent(new Event('afterprint'))")
+    assert opened.js(
+        "[document.documentElement.dataset.theme, document.querySelector('#sheet').innerHTML]"
+    ) == [
+        theme,
+        "",
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import markup
 import pytest
 from lab import Lab
 
@@ -28,7 +29,7 @@ def test_the_page_has_each_cell_and_its_figure_is_beside_it(lab: Lab, tmp_path: 
     lab.ok("compare", A="mode=delete probes=*", B="mode=wal probes=*", PAGE=str(page))
     assert sorted(path.name for path in tmp_path.glob("c.*")) == ["c.html", "c.png", "c.svg"]
     said = text(page)
-    assert "2 matched cells" in said
+    assert "2 matched cells" in said and markup.lacks(page.read_text()) == []
     for fs in ("ext4-ordered", "f2fs"):
         assert f"fs={fs} A B 52.50 63.00 1.2 - 1 seed, 1 board not decided: one seed on one board" in said
         assert f"fs={fs} nothing not watched: bytes are not known by what" in said

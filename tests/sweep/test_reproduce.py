@@ -7,6 +7,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
+import markup
 import pytest
 from lab import Lab, manifest
 
@@ -174,6 +175,7 @@ def test_both_readings_of_a_word_and_the_headline(judged: Judge) -> None:
     # TRUNCATE's commit lasts, as WAL's; DELETE's may be rolled back
     assert [list(result.pairs[0].marks) for result in found.readings] == [[], ["‡"]]
     text = page.render(content)
+    assert markup.lacks(text) == []
     # a sign, as colors do not print
     assert ">✓ 10.0×" in text
     assert ">~ 2.00× ‡" in text
