@@ -23,8 +23,8 @@ from analysis.diff import TIMES, WHOLE, Diff, compare, terminal
 from analysis.figures import bars, style
 from analysis.inspect.load import Loaded
 from analysis.report import html_page, manual
+from analysis.run_files.derived import csv
 from analysis.run_files.stored import Stored
-from analysis.run_files.written_tables import csv
 from analysis.schemas.ledger import LABELS
 from analysis.tree.chain import Node, tree
 from base import scratch
@@ -39,7 +39,7 @@ TIME_COLORS = {
 }
 TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
 MOST_OF_NAME = 20  # characters: longer ones would take the bars' room
-LEGEND_WIDTH = 110  # characters of a line
+LEGEND = textwrap.TextWrapper(width=110, max_lines=2, placeholder=" …")
 SIDES = ((style.INK, "."), ("#D55E00", "+"))  # colour and marker of a, of b: distinct in grey and in the dark
 
 
@@ -89,7 +89,7 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
         size = 2.2 if marker == "." else 3
-        text = textwrap.fill(f"{side}: {name}", LEGEND_WIDTH, max_lines=2, placeholder=" …") if long else name
+        text = LEGEND.fill(f"{side}: {name}") if long else name
         axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=text)
     _part_operations(axes, diff)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
