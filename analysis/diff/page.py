@@ -23,8 +23,8 @@ from analysis.diff import TIMES, WHOLE, Diff, compare, terminal
 from analysis.figures import bars, style
 from analysis.inspect.load import Loaded
 from analysis.report import html_page, manual
-from analysis.run_files.derived import csv
 from analysis.run_files.stored import Stored
+from analysis.run_files.written_tables import csv
 from analysis.schemas.ledger import LABELS
 from analysis.tree.chain import Node, tree
 from base import scratch
