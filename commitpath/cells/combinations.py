@@ -1,6 +1,7 @@
 """Refuse a cell with settings that no board can run together; the error names values that can."""
 
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -212,9 +213,12 @@ def fits_any_kernel(device: str) -> bool:
 
 
 def check_device(cell: Cell) -> None:
-    """Refuse a device with a model, such as one of the user's, whose parameters contradict each other."""
+    """Refuse a device with a model, such as one of the user's, whose parameters contradict each other.
+
+    On a new machine, which has no compiler yet, only the board does so.
+    """
     profile = cell.profiles["device"]
-    if not devices.by_name(profile["driver"]).model_sources:
+    if not devices.by_name(profile["driver"]).model_sources or not shutil.which("cc"):
         return
     # loaded late: other devices need neither NumPy nor a compiler
     from images import flash_model

@@ -146,6 +146,9 @@ def test_what_the_model_refuses_is_refused_before_a_board_is_prepared(
     says = r"^DEVICE=emmc-5.0: the flash model refuses .*: cache_kib is less than [^\n]*emmc-5.0.yml\)$"
     with pytest.raises(BadInputError, match=says):
         from_variables.make_cell({"DEVICE": "emmc-5.0"})
+    # a new machine has no compiler until a command installs what it needs
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert from_variables.make_cell({"DEVICE": "emmc-5.0"}).device == "emmc-5.0"
 
 
 def test_a_device_without_fua_ignores_none(monkeypatch: pytest.MonkeyPatch) -> None:
