@@ -32,9 +32,9 @@ esac
 for name in "${!PYTHON@}"; do unset "$name"; done
 # pip's `user` would install elsewhere
 export PIP_USER=0
-sums=$(sha256sum requirements.txt requirements-build.txt "$0")
 trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
+sums=$(sha256sum requirements.txt requirements-build.txt "$0")
 # quiet COMMAND...: show its output only if it fails
 quiet() {
   local output

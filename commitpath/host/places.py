@@ -51,6 +51,10 @@ def begin(command: str) -> None:
         scratch.sweep(RESULTS.resolve(), 3)
         # lab, cell, run, and files in that
         scratch.sweep(RESULTS.resolve() / "imported", 4)
+    latest = RESULTS / "latest"
+    # as a copy that followed links has it
+    if command in RUNS and os.path.lexists(latest) and not latest.is_symlink():
+        raise BadInputError(f"{latest}: not the link to the newest run; rename or remove it")
     if command in TO_CACHE:
         check_writable(CACHE, "COMMITPATH_CACHE=<folder> names another")
         CACHE.mkdir(parents=True, exist_ok=True)

@@ -166,6 +166,21 @@ def test_each_command_that_writes_results_says_so(
         places.begin(command)
 
 
+def test_a_folder_in_place_of_latest_is_named_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a copy that followed links has it: the run would be stored, and then not analysed."""
+    monkeypatch.setattr(places, "RESULTS", tmp_path)
+    monkeypatch.setattr(places, "CACHE", tmp_path / "cache")
+    (tmp_path / "latest").symlink_to("gone")
+    places.begin("experiment")
+    (tmp_path / "latest").unlink()
+    (tmp_path / "latest").mkdir()
+    with pytest.raises(BadInputError, match=f"^{tmp_path}/latest: not the link to the newest run"):
+        places.begin("experiment")
+    places.begin("results")
+
+
 # Names in a cache that make destroy deletes.
 MADE = (
     "image-0123456789ab",
