@@ -150,7 +150,7 @@ def test_terminal_escapes_are_printed_as_text(labs: Labs, tmp_path: Path) -> Non
 
 
 def test_a_latex_table_shows_each_sign() -> None:
-    table = sample_table.as_latex(["a_b"], [["1<2|3>"]]).splitlines()
+    table = sample_table.as_latex(["a_b"], [["1<2|3>"]], 1).splitlines()
     assert table[2] == r"a\_b \\"
     assert table[4] == r"1\textless{}2\textbar{}3\textgreater{} \\"
 
