@@ -72,7 +72,7 @@ GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("1,command,insert,5,6,1,7,2,0,a.db\n", "transaction 1"),
+        ("1,command,insert,5,6,1,7,2,0,a.db\n", "transaction is 1"),
         ("0,command,insert,7,6,1,7,2,0,a.db\n", "end_ns is 6"),
         ("0,command,insert,5,6,1,7,2,0,a.db\n1,command,insert,4,9,1,7,2,0,a.db\n", "begin_ns is 4"),
         ("0,command,insert,5,6,1,7,2,0\n", "line 2"),

@@ -127,7 +127,7 @@ def test_reading_and_writing_changes_nothing(samples: Path) -> None:
         ({"SAMPLE": "nonesuch"}, "SAMPLE=nonesuch: no such one; there are "),
         ({"SEED": "9" * 6000}, "SEED is '9{80}…': it is a whole number from 1 to 999999999"),
         ({"N": "²"}, "N is '²': it is a whole number from 1 to 1000"),
-        ({"ROWS": "1"}, "ROWS: unknown variable; make mutations takes KIND, SAMPLE, SEED, N"),
+        ({"ROWS": "1"}, "ROWS: make mutations does not take it; it takes KIND, SAMPLE, SEED, N"),
     ],
 )
 def test_an_invalid_variable_is_refused(given: dict[str, str], wrong: str) -> None:

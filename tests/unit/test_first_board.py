@@ -1,7 +1,6 @@
 """A first call provisions its board in a second process; what becomes of errors there and here."""
 
 import os
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from base.errors import LabError
+from commitpath.boards import first_board
 from commitpath.boards.first_board import provisioned_meanwhile
 from commitpath.cells.from_variables import make_cell
 
@@ -24,7 +24,7 @@ def test_an_error_of_the_second_process_is_the_calls(capfd: pytest.CaptureFixtur
 
 def test_a_second_process_that_ends_at_once_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its closed pipe is not taken for that of `| head`."""
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(first_board, "PYTHON", ("/bin/false",))
     with (
         pytest.raises(LabError, match="the second process ended with 1"),
         provisioned_meanwhile(make_cell({})),
@@ -36,7 +36,7 @@ def test_an_error_here_ends_the_second_process(tmp_path: Path, monkeypatch: pyte
     program = tmp_path / "python"
     program.write_text(f"#!/bin/sh\necho working … >&2\necho $$ > {tmp_path}/id\nexec sleep 100\n")
     program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(first_board, "PYTHON", (str(program),))
     begin = time.monotonic()
     with pytest.raises(LabError, match="no compiler"), provisioned_meanwhile(make_cell({})):
         while not (tmp_path / "id").exists():
