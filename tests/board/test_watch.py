@@ -31,6 +31,13 @@ def watched(command: str, **variables: str) -> tuple[Path, dict]:
     return folder, pipeline.analyse(folder)
 
 
+def has_done_as_its_twin(summary: dict) -> None:
+    ours, twins = summary["twin"]["run"], summary["twin"]["twin"]
+    assert (ours["write_sectors"], ours["flush_ios"]) == (twins["write_sectors"], twins["flush_ios"])
+    # whether two requests merge depends on when they are queued: the watched program is slower by 0.7 %
+    assert abs(ours["write_ios"] - twins["write_ios"]) <= 2
+
+
 def test_a_program_with_two_databases_and_one_with_a_database_for_each_mode() -> None:
     folder, summary = watched("python3 insert.py && python3 modes.py")
     assert (summary["status"], summary["reasons"]) == ("ok", [])
@@ -59,7 +66,7 @@ def test_a_program_with_two_databases_and_one_with_a_database_for_each_mode() ->
     counted = [[row[name] for name in counts.FIELDS] for row in summary["counted"].values()]
     assert len(counted) >= 3
     assert all(row == counted[0] for row in counted)
-    assert summary["twin"]["same_counts"]
+    has_done_as_its_twin(summary)
     kinds = {(one["file"], one["op"]): one for one in summary["transactions"]["rows"]}
     of_two = {kind: row["transactions"] for kind, row in kinds.items() if "-" not in kind[0]}
     assert of_two == {
@@ -89,7 +96,7 @@ def have_the_syncs_of_sqlite(summary: dict) -> None:
         for mode, row in TABLE.items()
         for level, syncs in zip(levels, row, strict=True)
     }
-    assert summary["twin"]["same_counts"]
+    has_done_as_its_twin(summary)
 
 
 def test_threads_and_processes_at_once() -> None:
@@ -147,7 +154,7 @@ def test_each_way_to_make_a_file_durable_is_seen() -> None:
     assert written["gone"] == 8 * 16384
     assert {written[name] for name in (*found.keys() - {"gone"}, *NO_SYNC)} == {8 * 4096}
     assert sum(summary["labels"].values()) == summary["block"]["bytes_written"]
-    assert summary["twin"]["same_counts"]
+    has_done_as_its_twin(summary)
 
 
 def test_what_goes_past_the_page_cache_is_of_no_file() -> None:

@@ -101,7 +101,7 @@ def test_it_takes_the_axes_that_its_cell_has_and_refuses_the_others(cache: Path)
         if cell.has(name):
             variables.check("watch", given)
         else:
-            with pytest.raises(BadInputError, match=f"^{axis.variable}: .*make watch does not take it; it takes CMD"):
+            with pytest.raises(BadInputError, match=f"^{axis.variable}: make watch does not take it; it"):
                 variables.check("watch", given)
     variables.check("watch", {"CMD": "true", "BOARD": "pi", "CLOCK": "real", "DEVICE": "own"})
 
