@@ -114,6 +114,12 @@ def ensure_debian(
     return ensure(path, what, lambda: build_debian(script, path, *arguments, installs=installs), mib)
 
 
+def mounts_apart() -> tuple[str, ...]:
+    """Return MOUNTS_APART; nothing for a root who may not, for whom mmdebstrap mounts nothing either."""
+    done = subprocess.run([*MOUNTS_APART, "true"], capture_output=True, check=False)
+    return () if done.returncode else MOUNTS_APART
+
+
 def build_debian(script: str, path: Path, *arguments: str, installs: bool = False) -> None:
     """Run a script that makes PATH from Debian packages.
 
@@ -125,7 +131,7 @@ def build_debian(script: str, path: Path, *arguments: str, installs: bool = Fals
         made = work / path.name
         log = path.name.rpartition("-")[0]
         # not /tmp, which may be small; mmdebstrap writes it into apt's configuration
-        within = MOUNTS_APART if os.geteuid() == 0 else () if installs else AS_ROOT
+        within = mounts_apart() if os.geteuid() == 0 else () if installs else AS_ROOT
         temporary = [f"TMPDIR={work}"] if within and PLAIN.fullmatch(str(work)) else []
         run(["env", *temporary, *within, str(IMAGES / script), str(made), *arguments], log)
         made.rename(path)

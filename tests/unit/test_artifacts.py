@@ -86,12 +86,19 @@ def test_debian_is_unpacked_in_the_cache_by_a_root_with_the_users_rights(
     monkeypatch.setattr(artifacts, "CACHE", tmp_path / name)
     monkeypatch.setattr(artifacts, "run", run)
     monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(artifacts, "mounts_apart", lambda: artifacts.MOUNTS_APART)
     artifacts.build_debian("build-root.sh", tmp_path / name / "build-root-1", installs=installs)
     assert (tmp_path / name / "build-root-1").exists()
     assert (f"TMPDIR={Path(ran[-1]).parent}" in ran) == (name == "plain")
     # root's mounts end with the processes
     assert ("--mount" in ran) == (user == 0)
     assert ("--map-auto" in ran) == (user > 0 and not installs)
+
+
+def test_a_root_who_may_not_mount_builds_without_a_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container without CAP_SYS_ADMIN."""
+    monkeypatch.setattr(artifacts, "MOUNTS_APART", ("false",))
+    assert artifacts.mounts_apart() == ()
 
 
 def test_a_build_reports_errors_in_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
