@@ -115,9 +115,11 @@ def carry_out(
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
         sync.up_to_date()
-        with store.opened() as connection:
-            if whole:
+        if whole:
+            with store.opened() as connection:
                 sweep_plan.write_rows(connection, runs.values(), excluded)
+        # without the lock for writing, for which other commands wait
+        with store.opened(write=False) as connection:
             stored = select.load(connection)
         return report(runs, excluded, todo, stored)
 
