@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -227,3 +227,12 @@ def parse_probes(text: str, bad: BadInputError) -> list[str]:
     if not names <= {*probe_names(), *others} or (names and names <= others):
         raise bad
     return sorted(names)
+
+
+def in_order(name: str, values: Iterable[str]) -> list[str]:
+    """Return the distinct values of an axis or another dimension in its order, numbers by size."""
+    unique = list(dict.fromkeys(values))
+    if all(value.lstrip("-").isdigit() for value in unique):
+        return sorted(unique, key=int)
+    choices = axes()[name].choices() if name in axes() else []
+    return sorted(unique, key=choices.index) if {*unique} <= {*choices} else unique

@@ -6,10 +6,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from commitpath.cells.axes import in_order
 from commitpath.charts import bars, lines, look, panel_values, scatter, table
 from commitpath.charts.model import Drawn, Panel, values_of
 from commitpath.charts.spec import OP, Spec
-from commitpath.charts.spec import values_of as in_order
 from commitpath.results.metrics import METRICS, WHOLE
 from commitpath.results.query import Results
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.text import choices, did_you_mean
-from commitpath.cells.axes import axes, own_name, shown
+from commitpath.cells.axes import axes, in_order, own_name, shown
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
@@ -100,7 +100,7 @@ def panels(spec: Spec, grid: Expanded) -> tuple[Spec, list[Panel]]:
             )
     points = points_of(spec, cells, varied)
     x = "point" if spec.form == "scatter" else spec.x  # each point of a scatter is a group of its own
-    order = {name: values_of(name, [at[name] for at, _ in points]) for name in [*spec.dimensions, x]}
+    order = {name: in_order(name, [at[name] for at, _ in points]) for name in [*spec.dimensions, x]}
     every = order.get(spec.series, [""])
     colors = colors_of(every, spec.series)
     # in each panel, so that a legend has their order and a table a column for each
@@ -171,15 +171,6 @@ def several_at_a_place(spec: Spec, cell: Cell, cells: Sequence[Cell], rest: Sequ
         f"GRID={spec.grid}: several of its cells are at one place; {named}add WHERE='{where}' "
         "(one value of each)"
     )
-
-
-def values_of(name: str, values: Sequence[str]) -> list[str]:
-    """Return the values of a dimension in the order of its axis, numbers by size."""
-    unique = list(dict.fromkeys(values))
-    if all(value.lstrip("-").isdigit() for value in unique):
-        return sorted(unique, key=int)
-    choices = axes()[name].choices() if name in axes() else []
-    return sorted(unique, key=choices.index) if {*unique} <= {*choices} else unique
 
 
 def colors_of(series: Sequence[str], axis: str = "") -> dict[str, str]:

@@ -16,23 +16,24 @@ from commitpath.host import places
 
 # Bytes of a row's hash.
 SIZE = 16
-# What decides whether a row is valid: each change has a memory of its own.
-RULES = (
-    *(ROOT / "analysis").glob("schema*"),
-    *(ROOT / "analysis/schemas").glob("*.py"),
-    *(ROOT / "base").glob("*.py"),
-    *(ROOT / "model").rglob("*.py"),
-    *EXPERIMENTS.glob("schema.yml"),
-    *EXPERIMENTS.glob("engine/*.yml"),
-    Path(__file__).with_name("row_checks.py"),
-)
 
 
 @functools.cache
 def _file() -> Path:
-    """Return the file of the present rules: hashes of valid rows, one after the other."""
+    """Return the file of the present rules: hashes of valid rows, one after the other.
+
+    The rules are what decides whether a row is valid; each change of them begins a file of its own.
+    """
+    sources = (
+        Path(__file__).with_name("row_checks.py"),
+        *(ROOT / "analysis/schema.yml", EXPERIMENTS / "schema.yml"),
+        *(ROOT / "analysis/schemas").glob("*.py"),
+        *(ROOT / "base").glob("*.py"),
+        *(ROOT / "model").rglob("*.py"),
+        *EXPERIMENTS.glob("engine/*.yml"),
+    )
     rules = hashlib.sha256()
-    for path in sorted(path for path in RULES if path.is_file()):
+    for path in sorted(sources):
         rules.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return CACHE / f"checked-rows-{rules.hexdigest()[:12]}"
 

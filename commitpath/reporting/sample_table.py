@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from analysis.stats import spread
 from base.errors import BadInputError
 from base.text import counted, filled_lines, printable
-from commitpath.cells.axes import axes
+from commitpath.cells.axes import in_order
 from commitpath.command_line import stored_run, variables
 from commitpath.database import select
 from commitpath.database.select import Run
@@ -82,16 +82,11 @@ def of_cells(runs: Sequence[Run]) -> list[list[Run]]:
     cells: dict[str, list[Run]] = {}
     for run in runs:
         cells.setdefault(query.unsampled(run.cell), []).append(run)
-    names = select.varying(runs)
-    return sorted(cells.values(), key=lambda group: [place(name, group[0].shown(name)) for name in names])
-
-
-def place(axis: str, value: str) -> tuple[int, str]:
-    """Return what orders the values of an axis: a number, or the place among its values."""
-    if value.lstrip("-").isdigit():
-        return int(value), ""
-    listed = axes()[axis].choices() if axis in axes() else []
-    return (listed.index(value), "") if value in listed else (len(listed), value)
+    order = {name: in_order(name, [run.shown(name) for run in runs]) for name in select.varying(runs)}
+    return sorted(
+        cells.values(),
+        key=lambda group: [values.index(group[0].shown(name)) for name, values in order.items()],
+    )
 
 
 def numbers(
