@@ -89,7 +89,8 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     for side, name, (color, marker) in zip("ab", diff.names, SIDES, strict=True):
         values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
         size = 2.2 if marker == "." else 3
-        text = LEGEND.fill(f"{side}: {name}") if long else name
+        text = style.clean(name)
+        text = LEGEND.fill(f"{side}: {text}") if long else text
         axes.plot(values, marker, color=color, markersize=size, markeredgewidth=0.6, label=text)
     _part_operations(axes, diff)
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import markup
 import polars as pl
@@ -123,13 +124,16 @@ REFUSALS = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    "names", [("f2fs WAL " * 15, "ext4 " * 200), ("20261129T021221Z-5368838", "c" * 300)]
+    "names",
+    [("f2fs WAL " * 15, "ext4 " * 200), ("20261129T021221Z-5368838", "c" * 300), ("a\x1b", "b\x07" * 20)],
 )
 def test_the_figure_has_room_beside_long_names(
     names: tuple[str, str], pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """Matplotlib warns of axes without a width."""
     page.draw(replace(diff.compare(*pair), names=names), tmp_path / "x.svg")
+    # a control character would make it no XML
+    ElementTree.parse(tmp_path / "x.svg")
     assert ">insert, a<" in (tmp_path / "x.svg").read_text()
 
 
