@@ -100,7 +100,7 @@ def claim(
         "circular": writer.write(given.texts.get("circular")),
         "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if outcome.equal else None,
         "unmeasured": outcome.unmeasured,
-        "gap": writer.write(given.texts["gap"]) if outcome.verdict == verdict.NOT_DECIDED else None,
+        "gap": writer.write(given.texts["gap"]) if outcome.by_gap else None,
         "other_verdicts": list(outcome.others),
         "artifact": outcome.artifact,
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),

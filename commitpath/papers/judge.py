@@ -86,6 +86,11 @@ class Judged:
         return self.readings[0].reading.unmeasured or "some of its cells were not requested"
 
     @property
+    def by_gap(self) -> bool:
+        """Return whether a known gap of the model keeps it from being contradicted."""
+        return self.verdict == verdict.NOT_DECIDED and self.readings[0].verdict == verdict.CONTRADICTED
+
+    @property
     def equal(self) -> bool:
         """Return whether it is a direction reproduced by equality: neither side is ahead in any pair."""
         if self.claim.kind != "direction" or self.verdict != verdict.REPRODUCED:
@@ -137,12 +142,14 @@ def judge_pair(
     if left.value is None or right.value is None:
         gap = verdict.over([value.gap for value in (left, right) if value.value is None])
         return PairResult(pair.label, left, right, None, gap, {})
-    result = (
-        verdict.NOT_MEASURED if unmeasured else verdict.judge(claim.kind, left.value, right.value, expected)
-    )
     unequal = marks(left.run, right.run) if left.run and right.run else {}
     ratio = left.value / right.value if right.value else None
     interval = interval_of(left, right) if ratio is not None else None
+    result = verdict.judge(claim.kind, left.value, right.value, expected)
+    if interval and claim.kind in ("ratio", "direction"):
+        result = verdict.within(interval, result, claim.kind, expected)
+    if unmeasured:
+        result = verdict.NOT_MEASURED
     return PairResult(pair.label, left, right, ratio, result, unequal, interval)
 
 

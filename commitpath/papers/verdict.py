@@ -6,14 +6,14 @@ from collections.abc import Sequence
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
 CONTRADICTED = "contradicted"
-# In place of contradicted, for a claim with a `gap` in claims.yml.
+# In place of contradicted, for a claim with a `gap` in claims.yml; or by an interval too wide.
 NOT_DECIDED = "not decided"
 NOT_TESTABLE = "not testable here"
 # No verdict on the paper: the requested runs cannot judge the claim.
 NOT_MEASURED = "not measured"
 # No verdict: a run that the claim needs failed, was rejected, or does not exist.
 MISSING = "missing"
-ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, NOT_MEASURED, MISSING)
+ORDER = (REPRODUCED, DIRECTION, NOT_DECIDED, CONTRADICTED, NOT_MEASURED, MISSING)
 
 # A ratio of the paper is reproduced within this factor.
 FACTOR = 1.5
@@ -42,7 +42,8 @@ RULE = (
     (
         NOT_DECIDED,
         "would be contradicted, but by a mechanism that the model is known to lack, and that would bring the "
-        "result to the paper's; the gap stands there.",
+        "result to the paper's; the gap stands there. Or the 95 % interval of a ratio, which several runs have, "
+        "holds ratios that are contradicted and others that are not.",
     ),
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
     (
@@ -87,6 +88,18 @@ def span(kind: str, expected: str) -> tuple[float, float]:
     above = min(ratio, math.nextafter(1 + NO_CHANGE, math.inf))
     below = max(ratio, math.nextafter(1 - NO_CHANGE, 0))
     return (max(low, above), high) if ratio > 1 else (low, min(high, below))
+
+
+def within(interval: tuple[float, float], result: str, kind: str, expected: str) -> str:
+    """Return the verdict on a ratio by its interval: the worst in it, or not decided if only some contradict.
+
+    result: the verdict on the ratio itself, of a kind ratio or direction.
+    """
+    judged = {result, *(judge(kind, end, 1.0, expected) for end in interval)}
+    low, high = span(kind, expected)
+    if judged == {CONTRADICTED} and not interval[0] < low <= high < interval[1]:
+        return CONTRADICTED
+    return NOT_DECIDED if CONTRADICTED in judged else over(list(judged))
 
 
 def of_ratio(ratio: float, expected: str) -> str:

@@ -139,6 +139,28 @@ def test_a_wildcard_holds_only_if_all_do() -> None:
     assert verdict.over(["contradicted", "missing"]) == "missing"
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected", "interval", "says"),
+    [
+        ("direction", ">1", (1.02, 1.07), "reproduced"),
+        ("direction", ">1", (0.97, 1.07), "not decided"),
+        ("direction", "<1", (1.02, 1.07), "contradicted"),
+        ("ratio", "2", (1.4, 2.9), "reproduced"),
+        ("ratio", "2", (1.2, 1.6), "direction only"),
+        ("ratio", "2", (0.9, 1.6), "not decided"),
+        # all that reproduces "no change" is in it, though neither end and not the middle does
+        ("ratio", "1", (0.7, 1.9), "not decided"),
+        ("ratio", "1", (1.2, 1.9), "contradicted"),
+    ],
+)
+def test_an_interval_decides_as_a_whole(
+    kind: str, expected: str, interval: tuple[float, float], says: str
+) -> None:
+    """Runs that scatter over two verdicts are not evidence for the better one."""
+    middle = verdict.judge(kind, sum(interval) / 2, 1.0, expected)
+    assert verdict.within(interval, middle, kind, expected) == says
+
+
 CLAIM = "  readings: [{name: plain, left: {mode: wal}, right: {mode: DELETE}}]\n"
 
 
