@@ -1,5 +1,6 @@
-/* Logs the file calls of an engine that calls libc itself (LMDB, RocksDB): the linker's --wrap
- * passes open, write, fsync and others through here. */
+/* Logs the file calls of an engine that calls libc itself (LMDB, RocksDB), and passes the bytes
+ * written to the engine's hooks: the linker's --wrap passes open, write, fsync and others through
+ * here. */
 #define _GNU_SOURCE /* PATH_MAX, pwrite, struct iovec */
 #include "key_values/files.h"
 

@@ -1,6 +1,7 @@
-/* Logs the file calls of an engine that calls libc itself: the linker's --wrap passes open, write,
- * fsync and others through here (FILE_CALLS of packages.mk). Logged are the calls of one thread on
- * files in the database's folder that are opened for writing, and the syncs of the folder. */
+/* Logs the file calls of an engine that calls libc itself, and passes the bytes written to the
+ * engine's hooks: the linker's --wrap passes open, write, fsync and others through here (FILE_CALLS
+ * of packages.mk). Logged are the calls of one thread on files in the database's folder that are
+ * opened for writing, and the syncs of the folder. */
 #pragma once
 
 #include <limits.h>

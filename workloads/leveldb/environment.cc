@@ -1,4 +1,5 @@
-/* LevelDB's environment with background work on the caller's thread, and a log of its file calls.
+/* LevelDB's environment: does background work on the caller's thread, reads tables by pread, logs
+ * the file calls, and reports the rows in them to moved.h (data.h).
  *
  * The linker replaces two calls of LevelDB (--wrap, leveldb.mk). A wait for background work, as in
  * CompactRange, would wait for ever: all waits are loops around a condition variable, whose wait()

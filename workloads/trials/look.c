@@ -1,5 +1,6 @@
 /* Opens a database after a crash, as an app does, and reads and checks all of it, in a child
- * process, as a damaged database may hang or end it. */
+ * process, as a damaged database may hang or end it; writes fields of the result for each kind of
+ * crash trial, and all of them for the command `trials look`. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "look.h"
 

@@ -1,5 +1,6 @@
-/* Rebuilds the file that an engine maps from persistent memory as a power cut leaves it, from the
- * run's stores and cleaned lines (stored.h): lines of 64 bytes may lose stores. */
+/* Parses a crash trial's words for persistent memory, and rebuilds the file that an engine maps
+ * from it as that power cut leaves it, from the run's stores and cleaned lines (stored.h): lines of
+ * 64 bytes may lose stores. */
 #include "pmem_lines.h"
 
 #include <ctype.h>

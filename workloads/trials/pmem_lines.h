@@ -1,6 +1,6 @@
-/* Rebuilds the file that an engine maps from persistent memory as a power cut leaves it, from the
- * run's stores and cleaned lines (stored.h). A trial describes it by these words, after those for
- * the device:
+/* Parses a crash trial's words for persistent memory, and rebuilds the file that an engine maps
+ * from it as that power cut leaves it, from the run's stores and cleaned lines (stored.h). These
+ * words follow those for the device:
  *
  *   calls:N      after the first N of the run's copies, cleans and deletion
  *   lost:L:M     line L of 64 bytes has lost the 8-byte words with bits in M, in hex digits, the

@@ -1,5 +1,5 @@
-/* The table sample(id, value) of the apsys17 study, each value one letter repeated: its SQL texts,
- * and inserts of its rows. */
+/* The table sample(id, value) of the workloads apsys17, kv and null, each value one letter
+ * repeated: the SQL of each operation, and inserts of its rows. */
 #pragma once
 
 #include "workload.h"

@@ -1,5 +1,6 @@
 /* Cursors of the virtual tables (xFilter, xNext, xColumn, …): return the rows of a key or of a
- * range of keys, from the query cache, the open transaction and LevelDB. */
+ * range of keys, from the query cache, the open transaction and LevelDB, and add them to that
+ * cache. */
 #include "values.h"
 
 struct cursor {

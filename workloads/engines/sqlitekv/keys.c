@@ -1,5 +1,5 @@
-/* Encodes the columns of a primary key as bytes in the order in which SQLite compares the values,
- * and decodes them.
+/* Makes the module's LevelDB keys: encodes the columns of a primary key as bytes in the order in
+ * which SQLite compares the values, and decodes them; makes those of a table's schema and sequence.
  *
  * A row's key begins with the number of bytes of the table's id, 1 to 4, and the id. A column is a
  * tag and

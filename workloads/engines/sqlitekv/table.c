@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Before these arguments are the module and the schema; after it, those of arguments.c. */
+/* The module's name is before these arguments; those of arguments.c are after them. */
 enum { DATABASE_NAME = 1, TABLE_NAME = 2 };
 
 /* Returns an id that no table has: the largest plus 1. */

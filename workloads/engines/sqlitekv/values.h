@@ -1,5 +1,5 @@
-/* Column values of SQLite as bytes of LevelDB: encoding and decoding of keys (keys.c) and of rows
- * (values.c). */
+/* Column values of SQLite as bytes of LevelDB: a column's affinity, encoding and decoding of keys
+ * (keys.c) and of rows (values.c). */
 #pragma once
 
 #include "kv.h"

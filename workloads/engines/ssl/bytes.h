@@ -1,4 +1,5 @@
-/* Growing byte buffers, numbers in them, and CRC-32C. */
+/* Growing byte buffers, a reader that stops at their end, numbers as varints and in either byte
+ * order, and CRC-32C. */
 #pragma once
 
 #include <stdbool.h>

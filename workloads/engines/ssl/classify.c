@@ -121,7 +121,7 @@ static void classify_table(struct ssl *ssl, const char *table, const char *datab
 		taint_statement(ssl, SSL_OTHER_DATABASE);
 }
 
-/* Returns whether the statement being compiled is not ours and writes. */
+/* Returns whether the statement being compiled is not ours. */
 static bool foreign(const struct ssl *ssl)
 {
 	return ssl->preparing == NULL && ssl->stepping == NULL;

@@ -166,7 +166,7 @@ void log_cancel(struct ssl *ssl)
 	ssl->log.appended = 0;
 }
 
-/* After false either header may be valid; the only permitted action is to repeat it. */
+/* After an error either header may be valid; the only permitted action is to repeat it. */
 int log_reset(struct ssl *ssl, uint64_t base)
 {
 	static const uint8_t zeros[RECORD];

@@ -1,5 +1,6 @@
-/* Entry point of the statement log as a loadable extension: registers the VFS "ssl", gives each
- * connection opened with it a log, and adds the SQL functions ssl_stats() and ssl_inspect().
+/* Entry point of the statement log as a loadable extension: registers the VFS "ssl", recovers a
+ * database opened with it and gives its connection a log, and adds the SQL functions ssl_stats()
+ * and ssl_inspect().
  * docs/reference/ssl.md, "As an extension".
  *
  * SQLite opens a file before the connection exists. So the VFS first opens the plain file; an
