@@ -1,5 +1,6 @@
 #!/bin/sh
-# Check that a board can run cells, and reserve it. usage: check-board.sh OWNER
+# Check that a board is free, is arm64, runs us as root and has the programs for a run; reserve it for OWNER.
+# usage: check-board.sh OWNER
 # Prints one line for each missing thing; `taken` if it was free. With CHECK=1 it is not reserved.
 owner=${1:-}
 missing=0

@@ -1,4 +1,4 @@
-"""Record conditions that may affect a run (CPU frequency, temperature, disk counters, …), before and after.
+"""Record CPU frequency, temperature, disk counters, … before and after a run, its disk and kernel config.
 
 usage: covariates.py begin            before the load; leaves covariates.begin
        covariates.py end FOLDER       after it; FOLDER gets covariates.json and kernel-config.gz

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make, time, reset, read or describe the board's device, by the functions of devices/DRIVER.sh.
+# Make the board's device, set its timing, reset it, print its counters or describe it, by devices/DRIVER.sh.
 # usage: device.sh make DRIVER SIZE_MIB NAME=VALUE...
 #        device.sh timing | reset | counters | describe RAW    of the device of cell.env
 # make      creates /dev/target and prints a line; an existing one is kept

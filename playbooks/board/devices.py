@@ -1,4 +1,4 @@
-"""Hold a block device by an open file, so that its number is not reused; run programs on that file.
+"""Open a block device so that its number is not reused, find it in sysfs, and run programs on the open file.
 
 A Device has its number, its kernel node, its folder in sysfs and its whole disk's. RefusedError and
 CannotSeeError are the reasons why a device may not be formatted.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Check, start or stop an observer, by the functions of observers/NAME.sh, and follow its program.
+# Check, start, await or stop an observer by observers/NAME.sh, print its messages; run and end its program.
 # usage: observer.sh NAME check|start|ready|stop|said
 #
 # check: whether the board meets its requirements. In a run, after cell.env:

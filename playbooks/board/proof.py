@@ -1,4 +1,4 @@
-"""Verify that a block device may be formatted: it is the inventory's device, and unused.
+"""Verify that a block device is the inventory's or made by us and carries nothing foreign; claim it (O_EXCL).
 
 Runs on a board: Python 3.9, standard library. A name is resolved once, to an open file, which then stands for
 the device: by its number in sysfs, and as /proc/PID/fd/N for other programs.

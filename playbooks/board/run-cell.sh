@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run one cell on a prepared board: its steps in order (STEPS), such as watch, driver, trials, record-board.
+# Run a cell's STEPS on a prepared board (watch, driver, trials, record-board, …); write run.json, dmesg.txt.
 #
 # Reads /run/commitpath/cell.env, writes /run/commitpath/raw (docs/reference/formats.md). The filesystem is
 # mounted and the database in place; all programs are in memory. Probes that were attached when the board was

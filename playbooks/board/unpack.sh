@@ -1,9 +1,9 @@
 #!/bin/sh
-# Unpack the tar after this script's last line. usage: unpack.sh FOLDER [COMMAND...]
-# Prints `unpacked`, unless the folder was up to date. Ansible's script module transfers files in this way: its
-# other modules start a Python on the board, which takes an emulated CPU six seconds each time.
-# With CHECK=1 the folder is not changed: what would be written is printed, with DIFF=1 line by line, and
-# COMMAND is run in a copy elsewhere.
+# Unpack the tar after this script's last line into a folder; with CHECK=1, only print what would change.
+# usage: unpack.sh FOLDER [COMMAND...]    prints `unpacked`, unless the folder was up to date
+# Ansible's script module transfers files in this way: its other modules start a Python on the board, which
+# takes an emulated CPU six seconds each time. With CHECK=1 and DIFF=1 changes are printed line by line; with
+# CHECK=1, COMMAND is run in a copy elsewhere.
 set -eu
 packed() { tail -n +25 "$0"; }
 if [ "${CHECK:-}" = 1 ]; then

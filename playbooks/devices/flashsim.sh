@@ -1,4 +1,5 @@
-# Make, time, reset and read the simulated flash device of images/devices/flashsim/. Environment: DEVICE_NAME.
+# Make the flash device of images/devices/flashsim/, set its timing, reset it, read its counters and log.
+# Environment: DEVICE_NAME.
 # shellcheck shell=sh
 flashsim=/sys/kernel/config/flashsim
 

@@ -1,4 +1,5 @@
-# Make a device of null_blk (Documentation/block/null_blk.rst), and set its timing. Environment: DEVICE_NAME.
+# Make a device of null_blk (Documentation/block/null_blk.rst), set its timing, write its properties.
+# Environment: DEVICE_NAME.
 # shellcheck shell=sh
 nullb=/sys/kernel/config/nullb
 

@@ -1,4 +1,4 @@
-# Make Btrfs, stop and resume its periodic writes, describe its layout.
+# Check for Btrfs's programs, make it, stop and resume periodic writes, describe its layout.
 # Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
 # shellcheck shell=sh
 

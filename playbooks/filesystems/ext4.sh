@@ -1,4 +1,4 @@
-# Make ext4, stop and resume its periodic writes, describe its layout, count its journal's commits.
+# Check for ext4's programs, make it, stop and resume periodic writes, describe its layout, count its commits.
 # Environment: DEVICE_NAME MOUNTPOINT MOUNT_OPTIONS.
 # shellcheck shell=sh
 

@@ -1,4 +1,4 @@
-# Make F2FS, stop and resume its periodic writes, describe its layout, count its checkpoints.
+# Check for F2FS's programs, make it, stop and resume periodic writes, describe its layout, count checkpoints.
 # Environment: DEVICE_NAME.
 # shellcheck shell=sh
 

@@ -1,4 +1,5 @@
-# Make XFS, stop and resume its periodic writes, describe its layout. Environment: DEVICE_NAME MOUNTPOINT.
+# Check for XFS's programs, make it, stop and resume periodic writes, empty its log, describe its layout.
+# Environment: DEVICE_NAME MOUNTPOINT.
 # shellcheck shell=sh
 
 # check: its requirements

@@ -1,5 +1,5 @@
-# Run a user's command in a folder of the target filesystem, and describe the files that it leaves: the load
-# of `make watch`. populate: environment MOUNTPOINT BOARD_KIND. run_load and record_load: variables of
+# Copy given files to the target filesystem, run a user's command there, list the files that it leaves: the
+# load of `make watch`. populate: environment MOUNTPOINT BOARD_KIND. run_load and record_load: variables of
 # cell.env and run-cell.sh.
 # shellcheck shell=sh
 

@@ -1,5 +1,5 @@
-# Record a run with the cell's eBPF probes, by probes/recorder.c. Environment: BIN RAW PROBES.
-# If the board has the module of their clock (probes/probes/), the clock is checked before and after.
+# Record a run with the cell's eBPF probes, by probes/recorder.c; check the probes' clock before and after.
+# The clock is checked if the board has its module (probes/probes/). Environment: BIN RAW PROBES.
 # shellcheck shell=sh
 clock=/sys/module/probes/parameters/clock
 

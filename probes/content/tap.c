@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * content: keeps in memory the data of every write command to a disk.
+ * content: kernel module that keeps in memory the data of every write command to a disk.
  *
  *   insmod content.ko major=MAJOR minor=MINOR    start, for that disk; data_mib, records: capacity
  *   /sys/kernel/debug/content                    opening it stops; the data, to be read once

@@ -1,5 +1,5 @@
-/* The difference of two versions of a page, as a record of bytes or of cells. Both restore the same
- * new page from the old one. */
+/* Makes the difference of two versions of a page as a record of bytes or of cells, and applies a
+ * record to the old page: both kinds restore the same new page. */
 #pragma once
 
 #include "bytes.h"

@@ -1,5 +1,6 @@
-/* Log of SQLite's file calls: a VFS around the default one that records each call and passes it on,
- * as SQLite's own test_vfslog.c does. The resulting calls to the filesystem are not recorded. */
+/* Log of SQLite's file calls: a VFS around the default one that records each call and, for crash
+ * checks, what it writes (written.h), and passes it on, as SQLite's own test_vfslog.c does. The
+ * resulting calls to the filesystem are not recorded. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Byte buffers that grow, and reading and writing numbers in them (big-endian, varint): keys and
- * values are made of these. */
+/* Byte buffers that grow, comparing and splitting slices of bytes, reading and writing numbers in
+ * them (big-endian, varint): keys and values are made of these. */
 #include "kv.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * LD_PRELOAD library that records the transactions of a program with a shared libsqlite3.
+ * LD_PRELOAD library that records the transactions of a program with a shared libsqlite3, passes
+ * its statements to record.c and counts SQLITE_BUSY (locks.c).
  *
  * It wraps five functions of SQLite and reads, before and after each call, two public properties:
  * autocommit, and the number of pages written to its files. It sets no hook and no trace, which
