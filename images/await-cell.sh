@@ -1,5 +1,5 @@
 #!/bin/sh
-# Wait for a cell, run it, send its results, and power off.
+# Ready the board for its snapshot and wait for the host: attach probes; run a cell, send results, power off.
 #
 # Snapshots of a prepared board are taken while this waits. After a restore the host's fw_cfg item holds
 # a cell, and the guest finds it at its next whole second. The host sends the guest no input, so the same

@@ -1,4 +1,4 @@
-"""Make programs of workloads/ in the build root or on this host, and an engine's library with our patch."""
+"""Give the make command for workloads/ (build root or this host); build the patched library of an engine."""
 
 import functools
 import os

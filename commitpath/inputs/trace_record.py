@@ -20,7 +20,7 @@ from base.text import printable
 from commitpath.cells.axes import axes
 from commitpath.host import places
 from commitpath.host.packages import ensure_packages
-from model.expected_state import functions
+from model.expected_state import nondeterministic_calls
 from model.statements import pragmas, recording, sqlfile, tracefile
 from model.statements.sqlfile import SqlFile, SqlFileError
 from model.statements.tracefile import Trace
@@ -172,7 +172,7 @@ def _play(parts: SqlFile, place: int, path: Path) -> dict[str, str]:
             contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database,
             contextlib.closing(sqlite3.connect(":memory:")) as plain,
         ):
-            functions.watch(database, plain, called)
+            nondeterministic_calls.watch(database, plain, called)
             # a text need not be UTF-8
             database.text_factory = bytes
             database.execute("PRAGMA synchronous=OFF")

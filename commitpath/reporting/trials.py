@@ -1,4 +1,4 @@
-"""Sum up crash trials of several runs: lost transactions and time, unusable databases, broken promises."""
+"""Sum up crash trials of several runs (lost transactions and ms, unusable databases); check LOSE_AT_MOST."""
 
 import re
 from collections.abc import Mapping, Sequence

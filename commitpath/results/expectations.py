@@ -1,4 +1,4 @@
-"""Parse EXPECT, such as `syncs.insert<=1.1 kib.all<=26`; refuse metrics that a cell's runs lack.
+"""Parse EXPECT, such as `syncs.insert<=1.1`; refuse limits that decide nothing and metrics that a cell lacks.
 
     expectations = expectation, { blanks, expectation }
     expectation  = name, comparison, number

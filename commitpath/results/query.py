@@ -1,6 +1,6 @@
-"""Choose the runs of a cell that count, from results.sqlite, or give the reason why there are none.
+"""Choose a cell's runs that count in results.sqlite, or give why none does; their medians, intervals, causes.
 
-A metric over them is a median, a range and an interval. A cell's Causes (counts, bytes by label) are those of
+A metric over runs is a median, a range and an interval. A cell's Causes (counts, bytes by label) are those of
 the watched run with the nearest n.
 """
 

@@ -1,4 +1,4 @@
-"""Read a stored run's folder as the database's class Run; also a run of `make watch`.
+"""Read a stored run's folder as class Run; give a run of `make watch` the numbers that a cell's run has.
 
 A command's numbers are put where a cell's run has them: per transaction of the programs that it ran, which is
 known where they use a shared SQLite library (docs/how-to/programs.md).

@@ -1,4 +1,4 @@
-"""Judge runs by EXPECT: print each number that fails, REFERENCE's number, and the largest cause.
+"""Read REFERENCE (a run, a file of numbers); judge runs by EXPECT, print what fails and its largest cause.
 
 A file of REFERENCE has NAME=value, separated by blanks or lines, with the names of EXPECT; `#` begins a
 comment.

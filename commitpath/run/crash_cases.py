@@ -1,4 +1,4 @@
-"""`make crash-replay CASE=…`: repeat a power cut kept as a file, compare, open a shell on the board.
+"""`make crash-replay CASE=…`: run a case file's cell, repeat its power cut, compare, open a board shell.
 
 A case of experiments/crash-cases has a short run, a crash point, the writes that the device keeps, and the
 recovered state. The run is done, the cut is located in its log and transactions, and a board repeats the run

@@ -1,4 +1,4 @@
-"""Find what of a grid was swept: its cells with the settings, seeds and boards of the newest sweep."""
+"""Expand a grid with the settings, seeds and boards of its newest sweep, found in the results database."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Check the counters of SQLite/SSL and SQLite/PPL against each other and the logged file calls.
+"""Check SQLite/SSL's and /PPL's counters against each other and logged file calls; sum the bytes they imply.
 
 workloads/engines/ssl/ counts each request where it makes it (`properties` in config.json). A checkpoint syncs
 the file that it writes its pages to once, and the database once. Each page is written to both. A transaction

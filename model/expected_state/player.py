@@ -1,7 +1,8 @@
-"""Sandboxed process that executes a run's SQL in SQLite (`python -m model.expected_state.player`).
+"""Sandboxed process: execute a run's SQL in SQLite, print the hash of its rows after chosen transactions.
 
-oracle.py starts it. The text may come from anybody's file or another lab's run. It may only change one
-database in memory, within limits of time and memory, and reads and writes no file of the host.
+oracle.py starts it (`python -m model.expected_state.player`). The text may come from anybody's file or
+another lab's run. It may only change one database in memory, within limits of time and memory, and reads and
+writes no file of the host.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 from base.text import printable
 from model import userfile
-from model.expected_state import functions
+from model.expected_state import nondeterministic_calls
 from model.expected_state.hashes import Held, Looks
 from model.statements import sqlfile
 from model.statements.sqlfile import Statement
@@ -124,7 +125,7 @@ class Player:
             # a text need not be UTF-8
             made.text_factory = bytes
             made.execute("PRAGMA temp_store=memory")
-            functions.watch(made, plain, self._used)
+            nondeterministic_calls.watch(made, plain, self._used)
             made.set_authorizer(self._may)
             yield made
 

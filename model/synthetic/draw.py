@@ -1,4 +1,4 @@
-"""Draw what each transaction of a synthetic trace does: its statements, and the rows they read or write."""
+"""Check a synthetic trace's measures; draw its transactions: the rows that each statement reads or writes."""
 
 import bisect
 import itertools

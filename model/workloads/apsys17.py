@@ -1,4 +1,4 @@
-"""Generate the transactions of workloads/workloads/apsys17.c: single inserts, updates and deletes."""
+"""Generate rows and transactions of workloads/workloads/apsys17.c: single inserts, updates and deletes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Generate the transactions of workloads/workloads/kv.c: inserts, updates, reads, batches and deletes."""
+"""Generate rows and transactions of workloads/workloads/kv.c: inserts, updates, reads, batches, deletes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Generate the transactions of workloads/workloads/mix.c: a mix of operations by shares, as YCSB has."""
+"""Generate rows and transactions of workloads/workloads/mix.c: operations mixed by shares, as in YCSB."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Generate the transactions of workloads/workloads/partsupply.c: inserts, updates, batches of updates."""
+"""Generate rows and transactions of workloads/workloads/partsupply.c: inserts, updates, update batches."""
 
 from collections.abc import Iterator
 from typing import Any

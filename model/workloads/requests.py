@@ -1,4 +1,4 @@
-"""Read, write and generate transactions of a trace of key-value requests (workloads/workloads/requests.c).
+"""Read, write, and pack for the driver a trace of key-value requests; generate its rows and transactions.
 
 docs/reference/traces.md has the format. Keys are integers and values are letters and digits, so that the same
 bytes reach an engine with SQL, and one with keys and values.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Restores past states for crash trials: the device's content after any command of its log.
+ * Restores past states for crash trials: the device's content before any command of its log, with
+ * the writes of chosen later commands.
  *
  * With a history no change is freed: durable ones stay in a list, oldest first. As each change
  * holds what it replaced, undoing them from the newest on and redoing them shows any past state, at

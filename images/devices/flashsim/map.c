@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page map of 4 KiB pages to flash blocks, and garbage collection; only with gc_blocks.
+ * Maps 4 KiB pages to flash blocks, collects garbage, and fills a used device; only with gc_blocks.
  *
  * A program appends its pages to the open block and ends their old copies. While no more than
  * gc_blocks are free besides one for the copies, the closed block with the fewest live pages is

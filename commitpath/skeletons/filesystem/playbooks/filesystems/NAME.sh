@@ -1,4 +1,4 @@
-# Make {{NAME}}, stop and resume its periodic writes, describe its layout.
+# Check for, make and describe {{NAME}}; stop, resume and settle its periodic writes; print its counters.
 # Environment: DEVICE_NAME MOUNTPOINT. All functions are required; one with nothing to do is `:`.
 # Change a setting of the system by playbooks/board/changes.sh only, so that a lab board gets it back.
 # shellcheck shell=sh

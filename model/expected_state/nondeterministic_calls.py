@@ -1,4 +1,4 @@
-"""Detect calls of SQLite functions that are not deterministic, such as random() and date('now')."""
+"""Replace SQLite functions by ones that note calls which are not deterministic: random(), date('now'), …"""
 
 import sqlite3
 from collections.abc import Callable
