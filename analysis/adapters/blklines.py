@@ -1,4 +1,4 @@
-"""Parse one line of text as a block event: of blkparse (with or without -f), ftrace, trace-cmd or perf."""
+"""Parse one line of a text block trace (blkparse's default format, ftrace, trace-cmd or perf) as an event."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Read raw/driver/ (settings, transactions, file calls, …); derive window, commits, and how a command failed.
+"""Read raw/driver/ (settings, transactions, file calls, …); derive window, commits, events, command failure.
 
 A watched command's (`make watch`) has the command's output, too.
 """

@@ -1,4 +1,4 @@
-"""Select and renumber a disk's records for the partition under test; bound the flushes of the whole disk.
+"""Select and renumber a disk's records for the partition under test; bound the disk's number of flushes.
 
 The kernel numbers block commands by disk, and a flush command has no partition, whoever requested it. A bio
 has its partition's number but sectors of the disk; a round of the flusher has the disk's number. The assigned

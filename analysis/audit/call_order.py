@@ -1,4 +1,4 @@
-"""Check the order of the engine's file calls in each transaction and checkpoint, and that none lie outside.
+"""Check the engine's file calls: in order within a transaction or checkpoint, none outside, on its database.
 
 This finds a wrong boundary between transactions, which splits the calls of one. It also finds a file with a
 wrong role, which gets calls that the role never gets. Between transactions the driver calls files only for

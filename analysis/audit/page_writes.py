@@ -1,4 +1,4 @@
-"""Check page writes: once each, WAL pages to the database, no WAL gaps; balance bytes that are written later.
+"""Check page writes: once each, WAL pages reach the database, no WAL gaps; check the sums of deferred bytes.
 
 A page cache writes a page again only after a further write to it.
 """

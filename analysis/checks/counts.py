@@ -1,4 +1,4 @@
-"""Compare reads, writes, flushes and bytes counted by each source; reject failed commands, syncs and calls.
+"""Compare reads, writes, flushes and bytes by source; reject failed commands, syncs and calls, a busy device.
 
 The sources are probes, other recorders, the device's log and the kernel's counters.
 /sys/block/<dev>/stat counts a flush without data twice: as the flush that the device got (`flush_ios`) and

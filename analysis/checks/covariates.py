@@ -1,4 +1,4 @@
-"""Check a lab board for reboots, throttling, changed clocks, other disk activity; list all for the manifest.
+"""Check a lab board for reboots, throttling, clocks, heat, others' I/O; list its covariates for the manifest.
 
 A virtual board has no other users, and its time does not depend on the host.
 """

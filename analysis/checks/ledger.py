@@ -1,4 +1,4 @@
-"""Check the ledger (label and transaction of each byte): sums, unlabelled bytes, regions, journal commits.
+"""Check the ledger: bios cover commands, sums add up, a byte has its place's label, a commit has a reason.
 
 Every check compares two independent records: commands and bios, a bio and its pages, SQLite's calls and the
 filesystem's syncs, a label and the place that was written, a journal commit and a waiting thread, a timer or

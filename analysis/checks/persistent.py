@@ -1,4 +1,4 @@
-"""Check that stores to persistent memory were counted, cleaned from CPU caches, and charged with time."""
+"""Check persistent memory: stores counted, cleaned from caches, given time; file existed before trials."""
 
 from collections.abc import Iterator
 

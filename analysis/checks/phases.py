@@ -1,4 +1,4 @@
-"""Check that transaction and phase times agree with PACE, device counters and the scheduler's CPU times.
+"""Check phase and transaction times against PACE, the times of counter readings, and scheduler CPU times.
 
 All times are CLOCK_MONOTONIC in ns. In virtual time each instruction takes CPU_NS.
 """

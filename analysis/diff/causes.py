@@ -1,4 +1,4 @@
-"""Split a transaction's bytes, commands, syncs or time by cause; find which differs most in two runs.
+"""Split a cost per transaction (bytes, syncs, time) by cause; for EXPECT, find what differs most in two runs.
 
 Bytes and write commands are split by label, syncs and flushes by the synced file, time by what it waited for.
 A watched command (`make watch`) has causes, too, but for time.

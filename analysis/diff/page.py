@@ -1,4 +1,4 @@
-"""Write the comparison of two runs: diff.html (a single file), diff.json and transactions.csv; print it.
+"""Write the comparison of two runs: figure, diff.html with typical transactions, diff.json, CSV; print it.
 
 The page has a typical pair of transactions of each operation, aligned block command by block command.
 """

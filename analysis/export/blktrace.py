@@ -1,4 +1,4 @@
-"""Export a run as blktrace files, for blkparse, btt and iowatcher.
+"""Export a run as blktrace files, its recorded ones or made from its ledger, for blkparse, btt and iowatcher.
 
 Made from the ledger: each command that the device got has a Q when the first of its bios was queued, a D when
 it was issued and a C when it was done (linux/blktrace_api.h). Earlier events of a bio (G, I, M) are unknown.

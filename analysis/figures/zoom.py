@@ -1,4 +1,4 @@
-"""Draw a few transactions on one time axis: SQL statement, syncs, filesystem and block commands."""
+"""Draw typical transactions of each operation on a time axis: SQL, syncs, filesystem and block commands."""
 
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-// The sector axis: stretches that nothing touches are folded to thin gaps; several devices are stacked.
+// Map sectors to places on the sector axis: untouched stretches are folded to thin gaps, devices stacked.
 
 const GAP = 0.02; // of the folded scale: the length of a fold
 const LEAST_DEVICE = 0.1; // of all devices' scales: the shortest of a device, so that its name has room

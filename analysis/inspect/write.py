@@ -1,4 +1,4 @@
-"""Write inspect.html of a run, also with a trial's power cut, or of a block trace that no run made.
+"""Write inspect.html of a run, of a trial with its power cut, or of another tool's block trace (also as CSV).
 
 Without a page BadInputError is raised, for no such trial or no trace, or FileError, for an unreadable table.
 """

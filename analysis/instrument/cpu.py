@@ -1,4 +1,4 @@
-"""Read back the virtual time of an instruction, and compute the CPU's share of a transaction's time."""
+"""Read back the ns of an instruction, describe virtual time, compute the CPU's share of transaction time."""
 
 from __future__ import annotations
 

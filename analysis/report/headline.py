@@ -1,4 +1,4 @@
-"""Find a run's slowest transaction; write the sentences above its numbers: limits of rates, operations/s."""
+"""Find a run's slowest transaction, count WAL checkpoints; write the report's first lines (rate limits)."""
 
 from typing import Any
 
