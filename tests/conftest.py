@@ -1,4 +1,4 @@
-"""The repository's root on the path, and boards for the tests that need one."""
+"""Fixtures of all tests: boards to run scripts and cells on, awkward paths, analyses without figures."""
 
 import contextlib
 import json

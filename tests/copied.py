@@ -1,4 +1,4 @@
-"""A copy of the tree, to add a part to."""
+"""Copy the tree without its tests and docs, and run Python in the copy: for tests that add a part."""
 
 import os
 import shutil

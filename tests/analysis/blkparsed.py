@@ -1,4 +1,4 @@
-"""What Debian 12's blkparse (1.2.0) and Debian 13's (1.3.0) print alike.
+"""The event lines of blkparse's output: what Debian 12's (1.2.0) and Debian 13's (1.3.0) print alike.
 
 1.3.0 prints a trace's notes, in its own format, each with a blank line behind it, and counts time
 from the first of them; 1.2.0 prints none, and counts from the first event.

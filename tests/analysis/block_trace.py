@@ -1,4 +1,4 @@
-"""True block traces, made at random: requests with their bios, splits, merges, requeues and flushes."""
+"""Random block traces and the commands they truly hold: bios split, merged or requeued, and flushes."""
 
 import itertools
 import random

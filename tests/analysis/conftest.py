@@ -1,4 +1,4 @@
-"""Makes `analysis` importable and gives each test a synthetic run of its own."""
+"""Fixtures: copies of a synthetic run and of recorded runs, to read or to spoil; analyses draw no figures."""
 
 import functools
 import shutil

@@ -1,4 +1,4 @@
-"""Documents of a run that were changed by hand."""
+"""Spoil a run's files: change its JSON, CSV, device log, and what boards reported of crash trials."""
 
 import csv
 import json

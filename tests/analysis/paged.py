@@ -1,4 +1,4 @@
-"""Files as if their pages had been written to a device: what a reader of bytes is given."""
+"""Make what content recognisers are given of files, page by page, and list their verdict on each page."""
 
 from pathlib import Path
 

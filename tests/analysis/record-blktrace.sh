@@ -1,5 +1,6 @@
 #!/bin/sh
-# Records blktrace-<fs>/ again. On a board, as root: record-blktrace.sh ext4|f2fs OUT_DIR
+# Records blktrace-<fs>/ again: blktrace's files and the device's counters of fio on a null_blk device.
+# On a board, as root: record-blktrace.sh ext4|f2fs OUT_DIR
 # then on the host, in the copy of OUT_DIR of ext4:
 #   blkparse -q -i nullb0 -f '%c %s %T %t %p %D %a %d %S %n %e\n' >blkparse.txt
 # A memory-backed null_blk with a volatile cache; the device is idle at stat.begin and stat.end.

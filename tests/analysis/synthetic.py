@@ -1,4 +1,4 @@
-"""Writes a small synthetic run: made-up times, but every file, consistent with each other.
+"""Writes a small synthetic run with made-up times, all files consistent; changes its plan, cell and records.
 
 Only for tests of parsing and of the checks; nothing here is a measurement.
 """

@@ -1,4 +1,4 @@
-"""Searching and measuring with arrays, against the plain way to do it."""
+"""base.arrays against plain loops: sorted search, last event before a time, lengths covered; −1 as null."""
 
 import numpy as np
 import polars as pl

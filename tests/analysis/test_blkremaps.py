@@ -1,4 +1,4 @@
-"""A command that a worker submits below is of the process whose bio was remapped."""
+"""Stacked block devices: a command that a worker submits belongs to the process that queued the bio above."""
 
 import random
 from typing import Any

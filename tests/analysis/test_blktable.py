@@ -1,4 +1,4 @@
-"""Lines that are read at once give the same events as lines that are read one by one."""
+"""Text traces (blkparse, ftrace, perf): events read at once as one by one; the first wrong line is named."""
 
 import random
 from pathlib import Path

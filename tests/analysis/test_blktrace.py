@@ -1,4 +1,4 @@
-"""The binary reader against blkparse, on traces recorded on a board (record-blktrace.sh)."""
+"""The reader of blktrace's files: fields as blkparse's, counts as the device's, damaged files refused."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""No run chooses its own checks: what it says of itself leaves none out."""
+"""Checks that a run cannot evade: a virtual board has one CPU; without a ledger, calls fit the syncs seen."""
 
 from collections.abc import Callable
 from dataclasses import replace

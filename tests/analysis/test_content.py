@@ -1,4 +1,4 @@
-"""What was written, kept by a module of ours: the reader, each fault of the file, and what it witnesses."""
+"""The observer `content`, which keeps the bytes written: its file is read, faults named, probes compared."""
 
 import random
 from collections.abc import Callable

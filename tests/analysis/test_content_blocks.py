@@ -1,4 +1,4 @@
-"""Blocks from commands that begin and end anywhere, and the checksum that many recognisers need."""
+"""Blocks put together from commands that begin and end anywhere; CRC-32C; which of several verdicts wins."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an instruction takes is read back, and its share of a transaction's time is one."""
+"""CPU_NS: the measured time of an instruction is checked, and the CPU's share of a transaction's time."""
 
 import json
 from pathlib import Path

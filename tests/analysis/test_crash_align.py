@@ -1,5 +1,5 @@
-"""Trials on boards whose commands came in another order than the timed run's: in the drain, and elsewhere
-what comes by a clock."""
+"""Trials on boards whose commands came in another order than the timed run's: where each is placed on its
+board, which are left out, and which reject the run."""
 
 import random
 from collections.abc import Callable, Iterator

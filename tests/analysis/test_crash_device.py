@@ -1,4 +1,4 @@
-"""What a cut can take of a device's commands, by its log: against the module's own rule, event by event."""
+"""Power cuts by a device's log: which commands may be lost, by the module's rule; what each trial loses."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Boards of trials that got what comes by a clock between other commands than the run that was timed."""
+"""Where two boards' command logs have the same commands in another order; None where commands differ."""
 
 import random
 

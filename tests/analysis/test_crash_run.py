@@ -1,4 +1,4 @@
-"""A recorded run with cuts (record-sample.sh): what its trials come to, and its faults."""
+"""A recorded run with power cuts (record-sample.sh): verdicts, broken promises, and what rejects it."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What boards said of the sectors of files that came up: counted and told."""
+"""Zero and stale sectors that trials found in files: counted, reported; none at the run's begin and end."""
 
 from collections.abc import Callable
 from pathlib import Path

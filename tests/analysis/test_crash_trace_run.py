@@ -1,5 +1,4 @@
-"""A recorded run of a trace with cuts (record-sample.sh): what its trials come to, and what cannot
-be so."""
+"""A recorded run of a trace with power cuts (record-sample.sh): verdicts, losses, what rejects the run."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What boards of trials said that cannot be so, of recorded runs (record-sample.sh)."""
+"""Records of trial boards that no cut or kill can leave reject a run: recorded runs, spoiled."""
 
 import re
 from collections.abc import Callable

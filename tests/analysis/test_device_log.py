@@ -1,4 +1,4 @@
-"""The device's own log, on a recorded run (record-sample.sh): what it witnesses, and its faults."""
+"""A flash device's log in a recorded run: it fits probes and kernel, faults are seen; its blktrace export."""
 
 import json
 import subprocess

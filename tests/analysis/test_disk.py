@@ -1,4 +1,4 @@
-"""What the disk of a watched partition did: its flushes, and what was recorded of a known sequence."""
+"""Checks of a watched partition: flushes of its disk by counter and tracer, and the probes' self-test."""
 
 import dataclasses
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What is written fits analysis/schema.yml; what does not fit is named."""
+"""All documents that an analysis writes fit analysis/schema.yml; base.strict_json refuses invalid JSON."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Exports: what other tools are given says what the tables say."""
+"""Exports for Perfetto, fio, blkparse and as tables agree with the run's tables; all are written or none."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a flash device programs and erases, with what merges copy."""
+"""A flash device's wear: write amplification, programs, erases, copies of merges, lifetime by endurance."""
 
 from analysis.adapters.device_logs import flashsim
 from analysis.report import terminal

@@ -1,4 +1,4 @@
-"""What stands above a run's numbers: its limits, the rate of operations, the slowest transaction."""
+"""Above a run's numbers: limits, rate of operations, slowest transaction; how many checkpoints ran."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Transactions of several threads, as a command has them: who was in which, when."""
+"""Transactions of several threads: which one a thread is in, and which a checkpoint or flush is for."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The figure of several runs: which runs it takes."""
+"""`make ledger`'s figure of several runs: which it draws, which it leaves out and why; its bars' numbers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was requested of mkfs beside the superblock that it made."""
+"""mkfs options compared with the superblock; options of mkfs and mount that are refused."""
 
 import pytest
 

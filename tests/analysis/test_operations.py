@@ -1,4 +1,4 @@
-"""The operation belongs to a transaction: one table of kinds, and phases that mix them."""
+"""Kinds of operations: their one table, transactions of several, phases that mix them, a mix's rates."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What of a disk's commands is a partition's: by records made up here, and by a run that was recorded."""
+"""What of a disk's records is a partition's: its own placed in it, others' marked, its flushes bounded."""
 
 from typing import Any
 

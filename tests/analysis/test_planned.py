@@ -1,4 +1,4 @@
-"""What a run's plan says is what its checks go by."""
+"""A run is checked against its plan: steps, kernel, observers, and the baseline run."""
 
 from pathlib import Path
 from typing import Any

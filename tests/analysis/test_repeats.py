@@ -1,4 +1,4 @@
-"""Repeats: the numbers, and what is refused."""
+"""Repeats of a cell: median, interval, samples, outliers, equal sequences; the interval of watching cost."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Speed and memory of the analysis beside blkparse and btt: `make bench-analysis`.
+"""Speed and memory of the analysis and `make inspect TRACE=` against blkparse, btt: `make bench-analysis`.
 
 One recorded run is made longer (scale.py) to 1 and to 10 million block events. Ours reads the
 probes' records, SQLite's calls and blktrace's files, correlates them, makes the ledger's tables

@@ -1,4 +1,4 @@
-"""Boards that work on a cell, and where their time goes: of the host's clock, and of its CPUs."""
+"""Run a cell on several boards at once, and time each part: seconds by the clock, and of the CPUs."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Power cuts an hour, and where their time goes, beside dm-log-writes: `make bench-cuts [FS=… CUTS=…]`.
+"""Power cuts an hour, and equal states, against dm-log-writes: `make bench-cuts [FS=… CUTS=…]`.
 
 Takes the variables of `make experiment`; its own defaults are those of CELL.
 

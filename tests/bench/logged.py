@@ -1,4 +1,4 @@
-"""The peer of cuts.py: a cell's run over the kernel's dm-log-writes, and the states of its log."""
+"""Run a cell over dm-log-writes for cuts.py: its log's states, their losses, and the device's compared."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""What bench_analysis.py measures of ours: python tests/bench/ours.py RUN_DIR
+"""Time our analysis, raw files to ledger, for bench_analysis.py: python tests/bench/ours.py RUN_DIR
 
 Reads the driver's files, the probes' records and blktrace's, correlates them into the ledger's
 tables, and compares what both counted. Prints the seconds and CPU seconds of that, from after

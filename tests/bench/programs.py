@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do watched programs' counts equal those of who counts them otherwise?
+"""Compare syncs, writes and flushes of watched programs: by our probes, by strace, and by the kernel.
 
 usage: programs.py [--only NAME;…]
 

@@ -1,4 +1,4 @@
-"""Six recorded cells of SQLite (tests/analysis/samples), as commands with the host's time between them."""
+"""Six recorded cells of SQLite as commands with the host's time between them; their TPS on another device."""
 
 import csv
 import shutil

@@ -1,4 +1,4 @@
-"""Each parameter of a device halved and doubled: the TPS of six recorded cells (`make bench-sensitivity`).
+"""A device's parameters halved, doubled: TPS of six cells; a paper's verdicts (`make bench-sensitivity`).
 
 The commands of tests/analysis/samples are replayed on the device with the host's time between them, so what
 the host does while a command lasts is not overlapped with it. With PAPER those of a paper's cells are, too:

@@ -1,4 +1,4 @@
-"""Calls for a board that is not ours, and what is left of them on it."""
+"""For tests on the foreign board: cells to run, a run that must succeed, and what a run left on the board."""
 
 import json
 import subprocess

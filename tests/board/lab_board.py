@@ -1,4 +1,4 @@
-"""A lab board for tests: one that is reached over SSH and has a clock and a partition of its own.
+"""Boot a lab board for tests, reached over SSH; check runs beside a busy neighbour, and what is formatted.
 
 It is a virtual board that nobody told about: booted with the host's clock, with a partition that
 is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.

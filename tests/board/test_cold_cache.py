@@ -1,4 +1,4 @@
-"""CACHE=cold: the device is read, every byte has a label, and nothing else of the run changes."""
+"""CACHE=cold: the device is read, each byte read has a label, the run is slower, and its SQL is the same."""
 
 import json
 from collections.abc import Callable

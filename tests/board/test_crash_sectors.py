@@ -1,4 +1,4 @@
-"""Sectors of a file that came up and were never written so: where they may be, and where not.
+"""After a cut a file may show sectors never written with ext4's data=writeback, and none with ordered.
 
 A cache of ten pages spills a large insert: the database grows by pages that nothing has synced, and then
 the journal is synced once more, which commits that growth. Without delayed allocation it has its blocks by

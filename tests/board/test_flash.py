@@ -1,4 +1,4 @@
-"""A run on the flash model, watched and not."""
+"""Runs on the flash model: the device's parts of time add up; its log fits the kernel's counts."""
 
 import json
 from collections.abc import Callable

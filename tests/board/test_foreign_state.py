@@ -1,4 +1,4 @@
-"""What a board that is not ours notes of itself, says of itself, and has changed by a play."""
+"""A board that is not ours: changes during a run reject it; board-check; repeated plays; power cycling."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A flash device with blktrace beside its own log."""
+"""Probe, blktrace, flash device's log and kernel count alike; a device without a cache has no flushes."""
 
 import json
 from collections.abc import Callable

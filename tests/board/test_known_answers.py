@@ -1,4 +1,4 @@
-"""Known answers, on the virtual board, with a real kernel, filesystem and probes."""
+"""Known answers on a virtual board: syncs per transaction; counts and clocks agree; data journalled twice."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
-"""A lab board: one that is reached over SSH and has a clock and a partition of its own.
+"""Runs, watched commands, `make profile` on a lab board over SSH; teardown; what is not formatted.
 
-It is a virtual board that nobody told about: booted with the host's clock, with a partition that
+The board is a virtual one that nobody told about: booted with the host's clock, with a partition that
 is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
 """
 

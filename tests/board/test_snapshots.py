@@ -1,4 +1,4 @@
-"""Snapshots that are not whole or not of here, disks that are full, boards that do not answer."""
+"""Preparing and saving a board: full disks, boards that do not answer, small devices, and a board at rest."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""`make watch`: a Python program with two SQLite databases, and commands that fail."""
+"""`make watch` on Python programs: databases, threads, ways to sync, filesystems; and commands that fail."""
 
 import json
 import re

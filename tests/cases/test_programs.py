@@ -1,4 +1,4 @@
-"""Programs as people ask about them: what each leaves on this machine, and its counts on the board."""
+"""Programs and bpftrace scripts as people post them: what each prints here; the board accepts their runs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""LevelDB in the driver: its background work by the caller, its calls, and what they say of its options."""
+"""LevelDB in the driver: calls that fit its options, owners of rows in tables, recovery from damaged logs."""
 
 import itertools
 import re

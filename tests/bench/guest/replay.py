@@ -1,4 +1,4 @@
-"""What the states of a dm-log-writes log hold: at each FLUSH of the run the log is replayed so far.
+"""Replay a dm-log-writes log to each FLUSH: what the state holds, or whether the device's history has it.
 
 usage: replay.py states | same      in log-writes.sh, with the variables of cell.env
   states  each FLUSH's state, under a snapshot as it would be written on, is mounted and looked at by the

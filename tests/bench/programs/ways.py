@@ -1,4 +1,4 @@
-"""Ways to make files durable beside fsync, each of a file of its own; N times a page."""
+"""Sync files in other ways than fsync; reuse blocks of deleted files; and outlive the watched command."""
 
 import ctypes
 import mmap

@@ -1,4 +1,4 @@
-"""What is asked of the record of a known sequence depends on how the filesystem writes pages and logs."""
+"""The probes' self-test by a known sequence: what its record must hold, by filesystem, cache, partition."""
 
 import dataclasses
 from pathlib import Path

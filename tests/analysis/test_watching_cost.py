@@ -1,4 +1,4 @@
-"""The interval of what watching cost, where a twin is another run."""
+"""The interval of what watching cost, by a baseline run in real time; the report's phases are of that run."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
