@@ -42,8 +42,8 @@ RULE = (
     (
         NOT_DECIDED,
         "would be contradicted, but by a mechanism that the model is known to lack, and that would bring the "
-        "result to the paper's; the gap stands there. Or the 95 % interval of a ratio, which several runs have, "
-        "holds ratios that are contradicted and others that are not.",
+        "result to the paper's; the gap stands there. Or the 95 % interval of a ratio, which several runs "
+        "have, holds ratios that are contradicted and others that are not.",
     ),
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
     (
