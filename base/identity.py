@@ -1,4 +1,4 @@
-"""Compute a cell's id (a hash of its settings) and folder name from its JSON document, cell.json.
+"""Compute a cell's id (a hash of its settings) and folder name from cell.json; check a run's folder names.
 
 A stored cell (cell.json) has every axis, `profiles`, and `at_default`: the names of the axes that were at
 their default when it was made. Its id can therefore be computed without a schema, and an axis added

@@ -1,4 +1,4 @@
-"""Write hashes of an analysis's files to derived.json; detect later changes; lock the run meanwhile.
+"""Write hashes of an analysis's files to derived.json; detect later changes; mark a run being analysed.
 
 A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
 filesystem has no locks of folders, as NFS, nothing is marked.

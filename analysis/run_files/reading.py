@@ -1,4 +1,4 @@
-"""Read text, JSON and name=value files strictly: a whole valid file, or an error with its line."""
+"""Read run files strictly (text, JSON by schema, name=value); errors name the line; refuse links; SHA-256."""
 
 import hashlib
 import stat

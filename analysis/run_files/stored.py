@@ -1,4 +1,4 @@
-"""Open an analysed run (cell, summary, tables), also a rejected one; refuse changed or invalid files."""
+"""Open an analysed run (cell, summary, tables), even if rejected; refuse changed files; check cell.json."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -51,7 +51,7 @@ def check(folder: Path, part: str) -> None:
 
 
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:
-    """Raise FileError at the first file that differs from the hashes of host.json."""
+    """Raise FileError at the first file that differs from its stored hash, is gone, or was added."""
     for name in sorted({*now, *stored}):
         if now.get(name) != stored.get(name):
             changed = "its content changed" if name in stored else "it was not stored with the run"

@@ -1,4 +1,4 @@
-"""Compute a run's TPS, the share of TPS lost to observation, and late starts and busy rates with PACE.
+"""Compute a run's TPS, the share that observation costs (interval), and with PACE late starts and busy TPS.
 
 In virtual time a run and its unobserved baseline differ only by the observation. On a lab board the baseline
 ran at another time, so the cost has an interval.

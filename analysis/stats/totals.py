@@ -1,4 +1,4 @@
-"""Compute from summary.json a run's number of transactions, costs per transaction, and flash lifetime."""
+"""Count a run's transactions and costs of one (summary.json); flash lifetime, GB a day, years at a rate."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""`make board-check BOARD=…`: provision a lab board; print its features, what it lacks, and write times."""
+"""`make board-check`: provision a lab board; print features, lacks, write times; CHECK=1: preview a run."""
 
 import json
 import statistics

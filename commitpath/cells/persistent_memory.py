@@ -1,4 +1,4 @@
-"""Persistent memory of a virtual board: the cells that use it, its size; refuse it on lab boards."""
+"""Persistent memory of a virtual board: cells that use it, size, the cell without it; not on lab boards."""
 
 import functools
 from collections.abc import Mapping

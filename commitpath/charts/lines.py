@@ -24,7 +24,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "d", "*")
 
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
-    """Draw a figure of lines, its panels in one row."""
+    """Draw a figure of lines, its panels in one row; a plain one, of a sweep, in several."""
     if figure.get("plain"):
         return plain(figure, drawn, notes)
     rows = list(dict.fromkeys(name for shown in drawn for name in cause_texts(shown)))

@@ -1,4 +1,4 @@
-"""Dispatch a make target to its function or program; print a failure as one line, return an exit code."""
+"""Dispatch a make target to its function or program, print a failure as one line; pin requirements*.txt."""
 
 import functools
 import importlib

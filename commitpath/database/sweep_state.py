@@ -1,6 +1,7 @@
-"""Read and write the files of a sweep's state, below results/.sweep/ (docs/how-to/sweeps.md).
+"""Folder of a sweep's state (results/.sweep/); read one of its JSON files, None if missing or not whole.
 
-plan.json; done/<key>: the stored run; failed/<key>: the reason for none; prepared/<group>; log/; lock.
+It has (docs/how-to/sweeps.md) plan.json; done/<key>: the stored run; failed/<key>: the reason for none;
+prepared/<group>; log/; lock.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Predict held-out commands with a fitted device; compare with measured times; confirm fits; list sources."""
+"""Compare held-out commands' times with a fitted device's; keep other fits as good; list measured rates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`make reproduce … ROBUST=yes`: judge claims with other settings, and find which change each verdict.
+"""`make reproduce … ROBUST=yes`: judge claims with other settings; find which change or explain a verdict.
 
 The headline of each claim is judged again with settings of paper.yml's `robust` changed on both sides of each
 comparison: other devices, used ones, seeds, boards, CPUs. A verdict that never changes is robust; another one

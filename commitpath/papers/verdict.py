@@ -1,4 +1,4 @@
-"""Judge a measured ratio, direction or count by the paper's: reproduced, direction only, contradicted, …"""
+"""Judge a ratio (and its interval), direction, limit or count by the paper's: reproduced, contradicted, …"""
 
 import math
 from collections.abc import Sequence

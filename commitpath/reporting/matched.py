@@ -1,4 +1,4 @@
-"""Match the cells of two selections of runs: equal in every axis that no selector names."""
+"""Match the cells of two selections of runs, equal in every axis that no selector names; list the others."""
 
 import re
 from collections.abc import Mapping, Sequence

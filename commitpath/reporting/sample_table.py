@@ -1,4 +1,4 @@
-"""`make table GRID=… FORMAT=csv|latex|markdown`: the numbers of a swept grid.
+"""`make table GRID=… FORMAT=csv|latex|markdown`: print a swept grid's metrics, by sample or as cells' means.
 
 CSV has a row for each sample; the others, which are for a page, one for each cell.
 """

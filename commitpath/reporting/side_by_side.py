@@ -1,4 +1,4 @@
-"""`make compare PAGE=…`: write an HTML page with a figure of TPS, bytes and commands of each matched cell."""
+"""`make compare PAGE=…`: write HTML of matched cells: figure of TPS, B/A, bytes, commands; changed counts."""
 
 import os
 import textwrap
