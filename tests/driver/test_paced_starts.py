@@ -1,4 +1,4 @@
-"""When transactions start: --pace-ns."""
+"""Transactions start no earlier than --pace-ns or a recording has them, and signals end no wait."""
 
 import errno
 import subprocess

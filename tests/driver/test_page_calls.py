@@ -1,5 +1,7 @@
-"""vfs.csv of a page log, as of a statement log (test_statement_calls.py): records, merges and checkpoints are
-called as the engine's part of the analysis has them, and what they write is of who had it kept."""
+"""vfs.csv of SQLite/PPL: the calls of each transaction fit the settings, and checkpoint writes have owners.
+
+The same for a statement log is test_statement_calls.py.
+"""
 
 import polars as pl
 import pytest

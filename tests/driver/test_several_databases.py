@@ -1,4 +1,4 @@
-"""A trace of several files: a database each, in one run of each engine with SQL that logs its calls."""
+"""A trace of several files runs on a database each; calls, counts and checkpoint writes are told apart."""
 
 import sqlite3
 

@@ -1,5 +1,4 @@
-"""vfs.csv of an engine with a log of its own: the calls of each transaction are those that its part of the
-analysis says, and what a checkpoint writes is what was kept."""
+"""vfs.csv and counts of SQLite/SSL fit its settings, and what a checkpoint writes belongs to who wrote it."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""vfs.csv, the witness inside SQLite, against the oracle table and against the wrapped sync calls."""
+"""vfs.csv of SQLite: syncs as wrapped and as the table's, fields as documented; errors pass unchanged."""
 
 import itertools
 

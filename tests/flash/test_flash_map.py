@@ -1,4 +1,4 @@
-"""The page map of the flash model: garbage collection against what is known of it, and against the oracle."""
+"""The flash model's page map: garbage collection as computed, map reads, SLC, padding, used devices."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The flash model's times against sums made by hand, and what must hold for any commands."""
+"""The flash model's times are those of hand-made sums, flashbench and the oracle; it takes each profile."""
 
 import random
 import re

@@ -1,5 +1,4 @@
-"""A database that another process, connection or copy of the extension has open; and one whose process was
-killed."""
+"""A sqlitekv database that another process, connection or copy of the extension has open, or dies with."""
 
 import shutil
 import sqlite3
