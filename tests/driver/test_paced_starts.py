@@ -1,4 +1,4 @@
-"""Transactions start no earlier than --pace-ns or a recording has them, and signals end no wait."""
+"""Transactions start when --pace-ns or a recording has them, not earlier, even if a signal interrupts."""
 
 import errno
 import subprocess

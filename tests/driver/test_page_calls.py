@@ -1,4 +1,4 @@
-"""vfs.csv of SQLite/PPL: the calls of each transaction fit the settings, and checkpoint writes have owners.
+"""SQLite/PPL's vfs.csv: calls fit the settings, and merges' writes belong to who changed the page.
 
 The same for a statement log is test_statement_calls.py.
 """

@@ -1,4 +1,4 @@
-"""A trace of several files runs on a database each; calls, counts and checkpoint writes are told apart."""
+"""A trace of several files runs on a database each; its calls, counts and checkpoint writes stay apart."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""vfs.csv and counts of SQLite/SSL fit its settings, and what a checkpoint writes belongs to who wrote it."""
+"""SQLite/SSL's vfs.csv and counts fit its settings; a checkpoint's writes belong to who changed the page."""
 
 import itertools
 

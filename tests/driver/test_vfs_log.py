@@ -1,4 +1,4 @@
-"""vfs.csv of SQLite: syncs as wrapped and as the table's, fields as documented; errors pass unchanged."""
+"""vfs.csv of SQLite has the syncs of the wrapped calls and the documented fields; errors pass unchanged."""
 
 import itertools
 

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from native import Refused
+from plain_device import Refused
 from scipy.special import lambertw
 
 # 64 MiB in blocks of 256 KiB, 64 pages

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 from mutants import BOARD, HOST, SOURCES
-from native import PLAIN, ROOT, Refused
 from oracle import made_again
+from plain_device import PLAIN, ROOT, Refused
 
 from analysis.adapters.device_logs import ENTRY
 from model.block_operations import FUA

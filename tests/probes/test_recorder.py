@@ -1,4 +1,4 @@
-"""The recorder on the board: each probe alone, small rings, refusals; after a kill; with syncs under way."""
+"""The recorder on the board: each probe alone, small rings, refusals, after a kill, while others sync."""
 
 from collections.abc import Callable
 from pathlib import Path

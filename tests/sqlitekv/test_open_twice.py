@@ -1,4 +1,4 @@
-"""A sqlitekv database that another process, connection or copy of the extension has open, or dies with."""
+"""A sqlitekv database that a process, connection or copy of the extension has open, or had when killed."""
 
 import shutil
 import sqlite3
