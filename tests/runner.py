@@ -1,4 +1,4 @@
-"""All tests as one queue, from which two workers more than there are CPUs take what is next.
+"""Run all tests as one queue for two workers more than CPUs; skip unchanged groups, print times and budgets.
 
 usage: runner.py [--long] [ALL=1]      --long: the groups that budgets.yml calls long, in place of the others
 

@@ -1,4 +1,4 @@
-"""sqllogictest: its records, and its repository."""
+"""Fetch sqllogictest's files, read their statements and queries, and execute one for its rows or error."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""When transactions start: --pace-ns."""
+"""Transactions start when --pace-ns or a recording has them, not earlier, even if a signal interrupts."""
 
 import errno
 import subprocess

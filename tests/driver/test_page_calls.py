@@ -1,5 +1,7 @@
-"""vfs.csv of a page log, as of a statement log (test_statement_calls.py): records, merges and checkpoints are
-called as the engine's part of the analysis has them, and what they write is of who had it kept."""
+"""SQLite/PPL's vfs.csv: calls fit the settings, and merges' writes belong to who changed the page.
+
+The same for a statement log is test_statement_calls.py.
+"""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""What notes a command's transactions, under ASan and UBSan, in programs that use this machine's SQLite."""
+"""The preload of a watched command notes its SQLite transactions and lock waits, under ASan and UBSan."""
 
 import contextlib
 import csv

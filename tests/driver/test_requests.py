@@ -1,4 +1,4 @@
-"""A trace of requests: what make trace-synthetic writes reaches every engine as the mix itself does."""
+"""Each engine replays make trace-synthetic's requests as it runs the mix; invalid files are refused."""
 
 import contextlib
 import sqlite3

@@ -1,4 +1,4 @@
-"""RocksDB in the driver: background work by the caller, calls, and the attribution of moved rows."""
+"""RocksDB in the driver: runs repeat, file calls fit the settings, and moved rows belong to their writers."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A trace of several files: a database each, in one run of each engine with SQL that logs its calls."""
+"""A trace of several files runs on a database each; its calls, counts and checkpoint writes stay apart."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""The workload of a user's file: what the host cut out of it, run as it stands."""
+"""The driver runs a user's SQL file as it stands: errors name the line, and spills are in temporary files."""
 
 import pytest
 from conftest import ok

@@ -1,5 +1,4 @@
-"""vfs.csv of an engine with a log of its own: the calls of each transaction are those that its part of the
-analysis says, and what a checkpoint writes is what was kept."""
+"""SQLite/SSL's vfs.csv and counts fit its settings; a checkpoint's writes belong to who changed the page."""
 
 import itertools
 

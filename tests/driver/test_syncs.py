@@ -1,4 +1,4 @@
-"""The sync calls of one-row transactions: the oracle table (test_vfs_log.py), and those of checkpoints."""
+"""Table of the sync calls of one-row transactions, which other tests use; tests those of WAL checkpoints."""
 
 import os
 

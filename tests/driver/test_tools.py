@@ -1,4 +1,4 @@
-"""The benchmark tools of Table 1, and --phases."""
+"""Workloads mobibench, androbench and rlbench run the tools' transactions; --phases runs only some phases."""
 
 import sqlite3
 

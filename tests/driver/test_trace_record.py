@@ -1,4 +1,4 @@
-"""What a program did, recorded, and replayed by each engine with SQL: the rows are the same."""
+"""make trace-record: a replay leaves the program's rows; what is left out or would differ is reported."""
 
 import contextlib
 import os

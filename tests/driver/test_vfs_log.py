@@ -1,4 +1,4 @@
-"""vfs.csv, the witness inside SQLite, against the oracle table and against the wrapped sync calls."""
+"""vfs.csv of SQLite has the syncs of the wrapped calls and the documented fields; errors pass unchanged."""
 
 import itertools
 

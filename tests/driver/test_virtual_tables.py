@@ -1,4 +1,4 @@
-"""The driver with SQLiteKV: a workload's tables are virtual, in LevelDB's folder."""
+"""SQLiteKV in the driver: which CREATE TABLEs work, traces of several files, the query cache, refusals."""
 
 import sqlite3
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""A recovered file, compared with what the engine wrote to it (workloads/written.c, trials/bytes.c), under
-ASan and UBSan: sectors that it never had are counted, and no others."""
+"""Sectors of a recovered file that the engine never wrote are counted, and no others, under ASan and UBSan.
+
+By workloads/written.c and trials/bytes.c.
+"""
 
 import os
 import struct

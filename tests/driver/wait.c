@@ -1,4 +1,5 @@
-/* Waits by clock.h where clock_nanosleep is interrupted twice, and then returns what it is given.
+/* Calls clock_wait_until with a clock_nanosleep that is interrupted twice and then returns argv[1];
+ * prints how often it was called.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native import PLAIN, ROOT, Refused
+from plain_device import PLAIN, ROOT, Refused
 
 FLAGS = [
     "-std=gnu11",

@@ -1,4 +1,4 @@
-"""The time model of images/devices/flashsim once more: when was each command done?
+"""A second implementation of flashsim's time model: when each command of a log was done, and ns by cause.
 
 What a command takes follows from the device's parameters, the commands since its reset and when each came.
 """

@@ -1,4 +1,4 @@
-"""The page map and the greedy garbage collection of images/devices/flashsim (map.c) once more."""
+"""A second implementation of flashsim's page map, greedy garbage collection (map.c) and random numbers."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping

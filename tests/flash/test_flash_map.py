@@ -1,10 +1,10 @@
-"""The page map of the flash model: garbage collection against what is known of it, and against the oracle."""
+"""The flash model's page map: garbage collection as computed, map reads, SLC, padding, used devices."""
 
 import random
 
 import numpy as np
 import pytest
-from native import Refused
+from plain_device import Refused
 from scipy.special import lambertw
 
 # 64 MiB in blocks of 256 KiB, 64 pages

@@ -1,4 +1,4 @@
-"""The flash model's times against sums made by hand, and what must hold for any commands."""
+"""The flash model's times are those of hand-made sums, flashbench and the oracle; it takes each profile."""
 
 import random
 import re
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 from mutants import BOARD, HOST, SOURCES
-from native import PLAIN, ROOT, Refused
 from oracle import made_again
+from plain_device import PLAIN, ROOT, Refused
 
 from analysis.adapters.device_logs import ENTRY
 from model.block_operations import FUA

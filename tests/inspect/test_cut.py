@@ -1,4 +1,4 @@
-"""The cut of a trial on the page of its run, and what is no trial."""
+"""The page of a run's trial draws the power cut and what it took; a trial without a place is refused."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Traces as people post them (tests/inspect/traces/): what device had which command when, and whose it is."""
+"""Block traces of many tools and options are read: commands, devices, gaps, CSV; other texts are refused."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Bad input gets one line and leaves no page; text and numbers are packed as they are."""
+"""A run with damaged tables is refused in one line and leaves no page; columns are packed without loss."""
 
 import base64
 import zlib

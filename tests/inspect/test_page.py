@@ -1,4 +1,4 @@
-"""The page in a headless Chromium: what is drawn, lit up, filtered and copied is what the tables say."""
+"""The page in a headless Chromium: values, chains, keys, filters, search, copies, SVG, print and focus."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The report's look in a headless Chromium."""
+"""The report in a headless Chromium: numbers stay on one line, and its latency figure can be enlarged."""
 
 import json
 from pathlib import Path

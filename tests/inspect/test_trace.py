@@ -1,4 +1,4 @@
-"""A block trace that no run made: what of it is shown, and what is no trace."""
+"""make inspect TRACE=: commands, gaps and lanes of a blktrace, and its page; what is no trace is refused."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Compare what is reported of a faulty recording with what is reported of the sound one."""
+"""Judge a faulty recording as noticed, harmless or missed by what is reported of it and of the sound one."""
 
 from __future__ import annotations
 

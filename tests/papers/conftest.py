@@ -1,4 +1,4 @@
-"""A results database with made-up runs, for the tests of a paper's figures."""
+"""An empty results database for the tests of papers, which fill it by fixture.py."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A paper's figures: their data, and that what is missing, failed or unequal is drawn as such."""
+"""A paper's figures: valid data that its grid runs, marks of missing or unequal bars, the authors' runs."""
 
 import csv
 import functools

@@ -1,4 +1,4 @@
-"""The study of SQLite/SSL: a ratio for each trace, what is told of time and of a watched run, its cells."""
+"""The study of SQLite/SSL: its cells, a claim with a ratio for each trace, metrics of runs, lower numbers."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A lab board's values next to the virtual board's, and partial requests."""
+"""make reproduce: a lab board's values next to the virtual ones; FIGURE, WHERE, lower N, SEEDS and BOARDS."""
 
 import functools
 import itertools

@@ -1,4 +1,4 @@
-"""The recorder on the board: each probe alone, rings that are too small, and what it refuses."""
+"""The recorder on the board: each probe alone, small rings, refusals, after a kill, while others sync."""
 
 from collections.abc import Callable
 from pathlib import Path

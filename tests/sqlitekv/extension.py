@@ -1,4 +1,4 @@
-"""The programs of this folder and the extension, built once in a checkout."""
+"""Build this folder's programs and the sqlitekv extension once; open connections and tables with it."""
 
 import functools
 import sqlite3

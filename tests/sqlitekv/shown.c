@@ -1,4 +1,4 @@
-/* Rows as texts, by which the programs of this folder compare them, and what else both do. */
+/* Opens sqlitekv's tables, executes SQL, prints rows as texts: shared by this folder's programs. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "shown.h"
 

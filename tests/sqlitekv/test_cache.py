@@ -1,4 +1,4 @@
-"""The query cache against an oracle without one, in both of its places."""
+"""The query cache returns what a table without one does, in both of its places; broken caches are noticed."""
 
 import re
 import shutil

@@ -1,5 +1,7 @@
-"""Tables of sqlitekv and SQLite's own: the same statements, under ASan and UBSan; random ones, and files in
-sqllogictest's format."""
+"""sqlitekv's tables answer as SQLite's: random SQL, sqllogictest's files, direct answers, failed allocations.
+
+Under ASan and UBSan.
+"""
 
 import re
 import subprocess

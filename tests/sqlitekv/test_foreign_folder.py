@@ -1,4 +1,4 @@
-"""Folders of other programs: they are refused, and no byte of them changes."""
+"""LevelDB databases of other programs: sqlitekv refuses them unchanged, and uses one that is empty."""
 
 import sqlite3
 import subprocess

@@ -1,4 +1,4 @@
-"""The extension in this Python's SQLite: results, and what SQLite and the module refuse."""
+"""The sqlitekv extension in Python's SQLite: results, refused SQL and arguments, kept schemas, copies."""
 
 import re
 import shutil

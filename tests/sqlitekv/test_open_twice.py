@@ -1,5 +1,4 @@
-"""A database that another process, connection or copy of the extension has open; and one whose process was
-killed."""
+"""A sqlitekv database that a process, connection or copy of the extension has open, or had when killed."""
 
 import shutil
 import sqlite3

@@ -1,5 +1,7 @@
-"""The programs of tests/ssl, for an engine: `make -C tests/ssl ENGINE=…` builds them. It is called `ssl`, or
-`ssl-3.8.11.1` with another release of SQLite than Debian's."""
+"""Build the programs of tests/ssl for an engine; run their crashes, scenes and kills, and check what is left.
+
+An engine is called `ssl`, or `ssl-3.8.11.1` with another release of SQLite than Debian's.
+"""
 
 import contextlib
 import functools

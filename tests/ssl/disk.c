@@ -1,3 +1,5 @@
+/* The disk in memory of disk.h: counts and fails calls, decides what a power cut leaves, and edits
+ * files as other programs do. */
 #include "disk.h"
 
 #include <stdlib.h>

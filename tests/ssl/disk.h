@@ -1,5 +1,5 @@
-/* A disk in memory, as SQLite's default VFS, that loses power: what was written and not synced is
- * there or not, by pieces that are torn at 512 bytes, and at 8 in a log. */
+/* A disk in memory, as SQLite's default VFS: a power cut loses what was not synced or tears it, at
+ * 512 bytes, at 8 in a log; calls and allocations fail, and files are edited. */
 #pragma once
 
 #include <stdbool.h>

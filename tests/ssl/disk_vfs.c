@@ -1,4 +1,4 @@
-/* The disk as SQLite's VFS. */
+/* The disk in memory (disk.h) as SQLite's VFS, and an allocator for SQLite that can fail. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

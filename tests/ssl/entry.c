@@ -1,3 +1,4 @@
+/* Files of the disk in memory (entry.h): their bytes, writes since the last sync, atomic writes. */
 #include "entry.h"
 
 #include <stdio.h>

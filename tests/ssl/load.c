@@ -1,3 +1,4 @@
+/* The schema and the random transactions of load.h, each known by its seed and number. */
 #include "load.h"
 
 #include <stdio.h>

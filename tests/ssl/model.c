@@ -1,3 +1,5 @@
+/* Hashes what SQLite alone makes of transactions (model.h), and keeps the states that a power cut
+ * of a log without syncs may bring back. */
 #include "model.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What scenes are made of (scene.h). */
+/* Opens, fills, crashes, recovers and closes databases with a log, for scenes (scene.h). */
 #include "scene.h"
 
 #include <stdio.h>

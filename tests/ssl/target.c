@@ -1,3 +1,4 @@
+/* Prepares, binds and runs statements on a database with a log or SQLite's own (struct target). */
 #include "target.h"
 
 #include <string.h>

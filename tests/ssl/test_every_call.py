@@ -1,5 +1,7 @@
-"""One short life of a database with a statement log (tests/ssl/every.c), lived again for each of its calls to
-the disk and each of its allocations, with that one gone wrong."""
+"""A short life of a database with a statement log, again for each disk call and allocation gone wrong.
+
+By tests/ssl/every.c.
+"""
 
 import pytest
 from crashes import count

@@ -1,4 +1,4 @@
-"""The statement log in SQLite's shell: what is acknowledged is there after a kill, by whichever call it came.
+"""The statement log in SQLite's shell: rows survive a kill; hooks, refused openings, other logs, inspection.
 
 `make -C tests/ssl extension` builds it, under ASan and UBSan. The shell is the host's.
 """

@@ -1,5 +1,7 @@
-"""The logs with each release of SQLite that they may have besides Debian's (test_statement_log.py,
-test_page_log.py): what is acknowledged is there after any crash, and nothing else."""
+"""Both logs with each other release of SQLite: what is acknowledged is there after any crash, no more.
+
+Debian's release: test_statement_log.py, test_page_log.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-/* Sums of two threads at once, the first that the process has: each is that of RFC 3720. */
+/* Two threads compute the first CRC32C sums of the process at once: each must be RFC 3720's. */
 #include <pthread.h>
 #include <stdlib.h>
 

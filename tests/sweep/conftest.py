@@ -1,4 +1,4 @@
-"""Results folders for the tests of sweeps, the database and reporting."""
+"""Fixtures for sweeps and reporting: empty results folders, recorded runs analysed, a reserved lab board."""
 
 import functools
 import json

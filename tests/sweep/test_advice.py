@@ -1,4 +1,4 @@
-"""Advice on what survives a failure, within limits, and from enough trials."""
+"""make advise: settings that survive a failure within limits, by enough trials, and why; what is missing."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""make artifact: an archive of a grid's runs that another lab can import."""
+"""make artifact archives a grid's runs so that another lab imports them; make table prints their samples."""
 
 import csv
 import shutil

@@ -1,4 +1,4 @@
-"""A database whose last write was cut short by a kill is rolled back by whoever opens it next."""
+"""The results database after a kill in a commit: the next command rolls it back, or reads its WAL."""
 
 import shutil
 import sqlite3

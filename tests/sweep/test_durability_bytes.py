@@ -1,4 +1,4 @@
-"""Latency over bytes beside what cuts took: of cells that were tried, and watched without cuts."""
+"""make durability OVER=bytes: latency over bytes and what cuts took, of cells both cut and watched."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Speed over what cuts took: a mark and a row for each measured cell, and the others counted."""
+"""make durability: speed over what cuts took, as a figure and a table; cells without a number are counted."""
 
 import csv
 from itertools import combinations, product

@@ -1,4 +1,4 @@
-"""make figure: a metric over an axis of a swept grid, and one line for what cannot be drawn."""
+"""make figure: each form of a metric over an axis, its CSV, intervals, colours and ticks; refusals."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Imports: runs that come with their files keep their analysis, rows without files are unverified."""
+"""make import: runs with files keep their analysis, rows alone are unverified, bad archives leave nothing."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""The shipped runs: they are of cells that this tree makes, and answer the page's commands by themselves."""
+"""The shipped runs are of this tree's cells; commands use them with a mark, or say that they need files."""
 
 import csv
 import re

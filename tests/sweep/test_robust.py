@@ -1,4 +1,4 @@
-"""What verdicts depend on: ROBUST=yes. Runs are synthetic."""
+"""ROBUST=yes: which variations change a claim's verdict, and which explanations turn a contradicted one."""
 
 import csv
 import json

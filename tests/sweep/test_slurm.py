@@ -1,4 +1,4 @@
-"""What is said where Slurm cannot be used, and what is asked of it."""
+"""Unusable Slurm is refused in one line; sacct is preferred to squeue; its packages are only on request."""
 
 from pathlib import Path
 

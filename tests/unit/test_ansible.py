@@ -1,4 +1,4 @@
-"""What a failed playbook says in one line."""
+"""Playbooks and inventory: a failure in one line, checked entries, no setting of the user's, time limits."""
 
 import contextlib
 import json

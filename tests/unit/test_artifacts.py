@@ -1,4 +1,4 @@
-"""Artefacts appear whole or not at all, and a full disk is named as such."""
+"""Artefacts appear whole or not at all; failed, hanging and interrupted builds tidy up and give a reason."""
 
 import contextlib
 import os

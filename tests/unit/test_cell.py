@@ -1,4 +1,4 @@
-"""Cells: defaults, ids, and one clear line for each kind of bad input."""
+"""Cells: defaults, ids, what their boards are sent, and one clear line for each kind of bad input."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Cells with cuts: what is refused before anything is built, and what their boards are told."""
+"""Cells with cuts: what is refused first, what their boards are sent, and trials whose board dies."""
 
 import dataclasses
 import gzip

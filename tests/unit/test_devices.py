@@ -1,4 +1,4 @@
-"""Device profiles: what the schema asks of them is what the drivers take."""
+"""Device profiles: the schema fits the drivers, numbers have sources, `like` fills in; others are refused."""
 
 import re
 import subprocess

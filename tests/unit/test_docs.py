@@ -1,4 +1,4 @@
-"""The pages that people read: links that lead somewhere, each page reachable, each command named."""
+"""The pages: links and paths lead somewhere, make takes each command, answers have their sources' numbers."""
 
 import re
 import shlex

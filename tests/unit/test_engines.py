@@ -1,4 +1,4 @@
-"""The axis ENGINE: what it allows, and that cells without it are what they were."""
+"""Engines: settings that each takes or refuses, files' roles, what survives a crash, builds of drivers."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""What `make experiment` does with runs that cannot be read."""
+"""make experiment: unreadable repeats, the order of samples, run ids, stored SQL, failures of a lab board."""
 
 import gzip
 import json

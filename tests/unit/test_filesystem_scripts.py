@@ -1,4 +1,4 @@
-"""What playbooks/filesystems/ does with a mounted filesystem, with the board's programs replaced."""
+"""playbooks/filesystems/ext4.sh asks the kernel for a journal to quiesce, resume or count; silence fails."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""A kernel's build tree: told by its content, and refused in one line that says what is missing."""
+"""KERNEL=tree: a build tree is identified by its content and copied, or refused with what is missing."""
 
 import shutil
 import subprocess

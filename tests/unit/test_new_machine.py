@@ -1,4 +1,4 @@
-"""What a new machine must have: the least Python, and pins of every package."""
+"""A new machine: the least Python, pinned packages, the environment's first install, nothing in a home."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Observers as parts: found by name, started and stopped by scripts that know none, read by name."""
+"""Observers as parts: found by name, run by scripts that know none; what a user's bpftrace script printed."""
 
 import json
 import shutil

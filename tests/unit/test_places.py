@@ -1,4 +1,4 @@
-"""Where commitpath works: any path whose characters can be quoted, and a line for any other."""
+"""Where commitpath works: paths that can be quoted, writable folders, and only caches that it made."""
 
 import os
 import re

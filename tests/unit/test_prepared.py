@@ -1,4 +1,4 @@
-"""A snapshot that is found damaged is made again, whoever needs it."""
+"""Prepared boards: a damaged snapshot is made again, locks are removed, probes must record what is known."""
 
 import fcntl
 import threading

@@ -1,4 +1,4 @@
-"""make bench-sensitivity: each parameter halved and doubled, and only those that a device has."""
+"""make bench-sensitivity: rates and claims' verdicts with each parameter of a device halved and doubled."""
 
 import shutil
 import sys

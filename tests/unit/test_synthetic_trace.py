@@ -1,4 +1,4 @@
-"""Synthetic traces: each has the study's measures when it runs, and is its seed's to the byte."""
+"""make trace-synthetic: one seed makes one trace, with its study's measures; mixes become requests."""
 
 import hashlib
 import itertools

@@ -1,4 +1,4 @@
-"""The typed cell and its document."""
+"""The typed cell: fields as the schema's axes, read back from its document; other types are refused."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the tests of the flash model share."""
+"""The parameters of a plain flash device that the model's tests change, and the error of refused ones."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A kernel that a user has: told by its content, and refused in one line before anything is built."""
+"""KERNEL=deb: a user's kernel package is identified by its content, or refused in one line before a build."""
 
 import shutil
 import subprocess
