@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -16,6 +17,7 @@ from commitpath.host import places
 from commitpath.reporting.differences import Row, numbers_of, overall, rows_of
 from commitpath.reporting.matched import Matched, left_out, match
 from commitpath.reporting.sample_table import short
+from commitpath.reporting.statistics import UNDECIDED
 from commitpath.results import metrics, query
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
@@ -122,10 +124,12 @@ def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> li
         numbers = [f"  {row.metric:<{wide}}", *medians, *numbers_of(row)[: 1 + spans]]
         # a cell has one number of samples, and its marks
         samples = "" if once else f": {row.samples.replace(' ', UNBROKEN)}"
-        table.append((" ".join([f"{row.cell}{samples}", *row.marks]), numbers, row.difference.text))
+        table.append((" ".join([f"{row.cell}{samples}", *row.marks]), numbers, row.answer))
     names = [f"  {'of':<{wide}}", "A", "B", "B/A", *(["interval"] if spans else [])]
     lines = rows_by_place(names, "verdict", table)
     notes = sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
+    undecided = Counter(row.difference.text for row in rows if row.answer == UNDECIDED)
+    notes += [f"{why}, in {count} of {len(rows)} rows" for why, count in undecided.items()]
     repeats = dict.fromkeys(
         f"{row.cell}, {side}: {runs} runs, {len(values)} sample{'s' * (len(values) != 1)}"
         for row in rows
