@@ -27,16 +27,14 @@ from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import clocks, snakemake, sweep_plan
+from commitpath.sweep import clocks, emulator_build, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
-from images import artifacts, emulator, snapshot
+from images import artifacts, snapshot
 from model.cell import SAMPLED, Cell
 
 # Most runs of a sweep of which a table is printed at the end.
 SHOWN_RUNS = 12
-# Boards from which on our emulator is suggested.
-MANY_BOARDS = 20
 # Where `make figure` shows an axis.
 PLACES = ("X", "SERIES", "FACET")
 # For the order of a lab board's runs.
@@ -110,9 +108,9 @@ def carry_out(
             ensure_packages(virtual="virtual" in kinds)
             for key in todo:
                 sql_check.check(runs[key].cell)
-            offer_emulator(runs[key].cell for key in todo)
             announce(runs, todo, jobs)
-            snakemake.run(runs, todo, jobs, retries, on_slurm)
+            with emulator_build.meanwhile([runs[key].cell for key in todo]):
+                snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
         sync.up_to_date()
         if whole:
@@ -131,17 +129,6 @@ def announce(runs: Mapping[str, Planned], todo: Sequence[str], jobs: int) -> Non
     disk = f", {len(groups) * sum(sizes) / len(sizes) / 2**30:.1f} GiB of cache" if sizes and groups else ""
     boards = f"; at most {len(groups)} boards to prepare{disk}" if groups else ""
     print(f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}", file=sys.stderr)
-
-
-def offer_emulator(cells: Iterable[Cell]) -> None:
-    """Suggest our emulator for many boards in virtual time, if it is not built and none was chosen."""
-    boards = sum(cell.clock == "virtual" for cell in cells)
-    if boards > MANY_BOARDS and not os.environ.get("COMMITPATH_EMULATOR") and emulator.can_be_built():
-        print(
-            f"{boards} runs on Debian's QEMU; `make emulator` (10 minutes, once) builds one that takes "
-            f"{emulator.OF_STOCK} of its time for the same numbers",
-            file=sys.stderr,
-        )
 
 
 def planned(

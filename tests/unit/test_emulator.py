@@ -1,6 +1,8 @@
 """Which QEMU a board has, and what is said where ours cannot be."""
 
 import re
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from some_cell import some_cell
 
 from base.errors import BadInputError, LabError
-from commitpath.sweep import drive
+from commitpath.sweep import emulator_build
 from images import artifacts, emulator, qemu
 from images.board import VirtualBoard
 
@@ -120,15 +122,29 @@ def test_a_board_of_ours_is_found_by_its_name(tmp_path: Path, monkeypatch: pytes
     assert started == [("qemu-system-aarch64", "/ours")]
 
 
-def test_a_long_sweep_offers_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_sweep_builds_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not with runs on a real clock, nor with a chosen QEMU; what is not done ends with the sweep."""
+    script = "import pathlib, signal, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
+    began = tmp_path / "began"
+    monkeypatch.setattr(emulator_build, "COMMAND", (sys.executable, "-c", script, str(began)))
+    monkeypatch.setattr(emulator_build, "LOG", tmp_path / "log/emulator.log")
     cells = [some_cell(clock="virtual")] * 21
-    drive.offer_emulator(cells)
-    assert capsys.readouterr().err.startswith("21 runs on Debian's QEMU; `make emulator` (10 minutes, once) ")
-    drive.offer_emulator(cells[1:])
-    drive.offer_emulator([some_cell(clock="real")] * 21)
+    with emulator_build.meanwhile(cells):
+        while not began.exists():
+            time.sleep(0.02)
+    out = capsys.readouterr().err
+    assert out.startswith("QEMU with our patch is built meanwhile (once; ")
+    assert out.endswith("QEMU with our patch is not done; `make emulator` builds it\n")
+    monkeypatch.setattr(emulator_build, "COMMAND", (sys.executable, "-c", "raise SystemExit(1)"))
+    with emulator_build.meanwhile(cells):
+        time.sleep(0.5)
+    assert "could not be built: " in capsys.readouterr().err
+    assert not emulator_build.wanted(cells[1:])
+    assert not emulator_build.wanted([*cells, some_cell(clock="real")])
     monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
-    drive.offer_emulator(cells)
+    assert not emulator_build.wanted(cells)
     monkeypatch.delenv("COMMITPATH_EMULATOR")
     make()
-    drive.offer_emulator(cells)
-    assert not capsys.readouterr().err
+    assert not emulator_build.wanted(cells)
