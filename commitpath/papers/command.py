@@ -82,11 +82,16 @@ def vary(wanted: Request, options: Mapping[str, str]) -> int:
         print(f"to explain what is contradicted: {estimate.of_sweep(more, jobs)}", flush=True)
         code = drive.carry_out(more, [], passed, whole=False) or code
         rows = robust.judged(wanted, stored_results(runs | more))
-    whole = RESULTS / "papers" / f"{wanted.folder}-robust"
+    whole = robust_folder(wanted)
     with replaced(whole) as folder:
         missing = robust_page.write(wanted, rows, folder)
     print(f"robust: {whole / 'robust.html'}")
     return code or (1 if missing else 0)
+
+
+def robust_folder(wanted: Request) -> Path:
+    """Return the folder of a paper's ROBUST=yes."""
+    return RESULTS / "papers" / f"{wanted.folder}-robust"
 
 
 def stored_results(runs: Mapping[str, Planned]) -> query.Results:
@@ -102,7 +107,7 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     """
     # wrong input is reported before these are loaded
     from analysis.report import manual
-    from commitpath.papers import page, verdict
+    from commitpath.papers import page, robust, verdict
     from commitpath.papers.document import document
     from commitpath.papers.judge import judge
 
@@ -111,7 +116,11 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     judged = judge(chosen, results)
     virtual = query.Results(stored.every, stored.lab, samples=request.samples(wanted.virtual))
     on_virtual = judge(wanted.virtual.load(), virtual) if wanted.lab else None
-    content = document(chosen, judged, results, wanted, on_virtual)
+    varied = {}
+    if robust_folder(wanted).is_dir() and not (wanted.lab or wanted.reduced):
+        rows = robust.judged(wanted, query.Results(stored.every, stored.lab))
+        varied = {row.claim: row for row in rows}
+    content = document(chosen, judged, results, wanted, on_virtual, varied)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
     manual.write(RESULTS)

@@ -2,7 +2,8 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from analysis.schemas.ledger import LABELS
@@ -13,6 +14,7 @@ from commitpath.papers import texts, two_boards, verdict
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request
+from commitpath.papers.robust import Row
 from commitpath.results import costs
 from commitpath.results.costs import COUNTS, TIMES, device_ms
 from commitpath.results.marks import left_out
@@ -34,10 +36,12 @@ def document(
     results: Results,
     request: Request | None = None,
     virtual: list[Judged] | None = None,
+    varied: Mapping[str, Row] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction.
 
     request: None for the whole paper on the virtual board. virtual: the same claims on the virtual board.
+    varied: claim → its verdicts with other settings.
     """
     # explanations apply to the paper's device and to its numbers of transactions
     elsewhere = request is not None and bool(request.lab or request.most)
@@ -74,12 +78,19 @@ def document(
         "circular": [outcome.claim.id for outcome in judged if "circular" in outcome.claim.texts],
         "by_equality": [outcome.claim.id for outcome in judged if outcome.equal],
         "claims": [
-            claim(outcome, results, writer, elsewhere, other)
+            claim(outcome, results, writer, elsewhere, other) | depends(varied.get(outcome.claim.id))
             for outcome, other in itertools.zip_longest(judged, virtual or [])
         ],
         # last: every cell was looked up before
         "left_out": left_out(list(results.left_out.values())),
     }
+
+
+def depends(row: Row | None) -> dict[str, Any]:
+    """Return what a claim's verdict depends on, if runs with other settings are stored."""
+    if row is None or not row.stored:
+        return {"depends": None}
+    return {"depends": {"words": row.words, "null_model_too": row.of_null, "ratios_over_fits": row.over_fits}}
 
 
 def values_of(readings: Iterable[ReadingResult]) -> list[Value]:

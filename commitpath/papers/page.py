@@ -63,6 +63,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         interval=two_boards.interval,
         virtual_missing=two_boards.missing_text,
         virtual=VIRTUAL,
+        depends=depends,
         qualified=qualified,
         qualifications=lambda name: qualifications(content, name),
     )
@@ -78,6 +79,9 @@ def terminal(content: Content) -> list[str]:
         other = f" (other readings: {', '.join(claim['other_verdicts'])})" if claim["other_verdicts"] else ""
         words = ", ".join([claim["verdict"], *qualified(claim)])
         why = f" ({claim['unmeasured']})" if claim["unmeasured"] else ""
+        # the page has the values that change it
+        brief = re.sub(r" \([^()]*\)", "", depends(claim))
+        other += f" ({brief})" if brief else ""
         rows.append([claim["id"], words, expected(claim), here, claim["statement"] + why + other])
     lines = aligned(rows)
     lines += [
@@ -98,6 +102,17 @@ def terminal(content: Content) -> list[str]:
         if count
     )
     return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
+
+
+def depends(claim: Content) -> str:
+    """Return what a verdict depends on, and its ratio over all fits of the device; empty if unknown."""
+    found = claim["depends"]
+    if not found:
+        return ""
+    too = "the null model has it, too" if found["null_model_too"] else ""
+    fits = found["ratios_over_fits"]
+    span = f"{number(fits[0])} to {number(fits[1])} over the device's fits" if fits else ""
+    return "; ".join(filter(None, [found["words"].strip("-"), too, span]))
 
 
 def qualified(claim: Content) -> list[str]:

@@ -126,6 +126,20 @@ class Row:
         return "; ".join(parts) or ROBUST
 
     @property
+    def stored(self) -> bool:
+        """Return whether a variation has its runs."""
+        return any(outcome.counts for outcome in self.outcomes[1:])
+
+    @property
+    def over_fits(self) -> tuple[float, float] | None:
+        """Return the least and largest ratio over all fits of the device; None if another fit lacks runs."""
+        fits = [outcome for outcome in self.outcomes if outcome.variation.fit]
+        if not fits or not all(outcome.ratios for outcome in (self.outcomes[0], *fits)):
+            return None
+        every = [ratio for outcome in (self.outcomes[0], *fits) for ratio in outcome.ratios]
+        return min(every), max(every)
+
+    @property
     def turned(self) -> list[Outcome]:
         """Return the explanations that turn a contradicted claim, if what they add to does not."""
         return [o for o in self.tried if o.verdict in TURNED and self.base(o).verdict not in TURNED]

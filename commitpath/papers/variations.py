@@ -19,12 +19,14 @@ OWN_PLACE = "as reproduced"
 class Variation:
     """Settings that are changed together; none: the paper's own place.
 
-    label: of an explanation; null: whether it is the null model of the device.
+    label: of an explanation; null: whether it is the null model of the device; fit: whether it is another
+    fit of the device.
     """
 
     change: Change = UNCHANGED
     label: str = ""
     null: bool = False
+    fit: bool = False
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -46,11 +48,15 @@ def variations(paper: Paper) -> list[Variation]:
         raise BadInputError(f"ROBUST=yes: {paper.name}/paper.yml has no `robust`, which lists what to vary")
     null = Variation(Change(checked(paper, "null", paper.robust["null"])), null=True)
     device = str(paper.constants.get("device", axes()["device"].spec["default"]))
-    varied = [{"device": other_fits(device)}, *paper.robust["vary"]]
     return [
         Variation(),
         null,
-        *(Variation(Change(checked(paper, "vary", one))) for entry in varied for one in products(entry)),
+        *(Variation(Change({"device": name}), fit=True) for name in other_fits(device)),
+        *(
+            Variation(Change(checked(paper, "vary", one)))
+            for entry in paper.robust["vary"]
+            for one in products(entry)
+        ),
     ]
 
 

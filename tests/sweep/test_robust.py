@@ -12,7 +12,7 @@ from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
 from commitpath.papers import command, document, estimate, judge, page, paper, request, robust, robust_page
-from commitpath.papers.variations import variations
+from commitpath.papers.variations import Variation, variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
 from commitpath.sweep.grid import Expanded
@@ -90,6 +90,31 @@ def test_a_verdict_that_never_changes_is_robust(wanted: request.Request, tmp_pat
     assert table["X-02", "cpu_ns", "8"]["ratio"] == "3.00"
     assert table["X-02", "device,device_state", "emmc-5.0,used"]["ratio"] == "9.50"
     assert "cpu_ns=8" in (tmp_path / "robust.html").read_text()
+
+
+def test_the_claims_page_says_what_a_verdict_depends_on(wanted: request.Request, tmp_path: Path) -> None:
+    """Where runs with other settings are stored; with its ratio over all fits of the device."""
+    found = results()
+    judged = judge.judge(wanted.load(), found)
+    rows = {row.claim: row for row in robust.judged(wanted, found)}
+    content = document.document(wanted.load(), judged, found, varied=rows)
+    assert content["claims"][1]["depends"] == {
+        "words": "depends on cpu_ns (8: direction only)",
+        "null_model_too": True,
+        "ratios_over_fits": None,
+    }
+    assert "depends on cpu_ns (8: direction only); the null model has it, too" in page.render(content)
+    brief = "(depends on cpu_ns; the null model has it, too)"
+    assert any(line.endswith(brief) for line in page.terminal(content))
+    without = {row.claim: row for row in robust.judged(wanted, results(*[name for name in FASTER if name]))}
+    content = document.document(wanted.load(), judged, found, varied=without)
+    assert [claim["depends"] for claim in content["claims"][:2]] == [None, None]
+    first, second = (
+        robust.Outcome(Variation(fit=fit), "reproduced", ratios, None)
+        for fit, ratios in ((False, (2.0, 3.0)), (True, (1.5, 2.5)))
+    )
+    assert robust.Row("X", "", (first, second)).over_fits == (1.5, 3.0)
+    assert robust.Row("X", "", (first,)).over_fits is None
 
 
 def test_a_used_device_is_compared_with_a_fresh_one(wanted: request.Request) -> None:
