@@ -10,7 +10,7 @@ from base import scratch
 from base.errors import BadInputError
 from commitpath.cells import samples
 from commitpath.cells.data_files import load as load_data
-from commitpath.charts import command as figures
+from commitpath.charts import grid_figure as figures
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import places

@@ -11,7 +11,7 @@ from lab import Lab
 from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
-from commitpath.papers import command, document, estimate, judge, page, paper, request, robust, robust_page
+from commitpath.papers import document, estimate, judge, page, paper, reproduce, request, robust, robust_page
 from commitpath.papers.variations import variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
@@ -246,4 +246,4 @@ def test_what_cannot_be_varied(wanted: request.Request, lab: Lab, tmp_path: Path
     assert "ROBUST is yes, no" in lab.says("reproduce", PAPER="apsys17", ROBUST="1")
     (tmp_path / "p/paper.yml").write_text(HEAD)
     with pytest.raises(BadInputError, match="has no `robust`"):
-        command.reproduce({"PAPER": "p", "ROBUST": "yes"})
+        reproduce.reproduce({"PAPER": "p", "ROBUST": "yes"})

@@ -14,8 +14,8 @@ from commitpath.cells import samples
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
-from commitpath.commands import axis_runs, table
-from commitpath.papers.command import PASSED
+from commitpath.commands import axis_runs, dispatch
+from commitpath.papers.reproduce import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice, limits
 from commitpath.results import metrics
@@ -249,7 +249,7 @@ def test_a_schema_that_cannot_be_read_is_one_line(
     def broken() -> None:
         raise BadInputError("schema.yml:3: mapping values are not allowed here")
 
-    for module in (variables, table.variables_table):
+    for module in (variables, dispatch.variables_table):
         monkeypatch.setattr(module, "axes", broken)
-    assert table.run(["results"]) == 2
+    assert dispatch.run(["results"]) == 2
     assert capsys.readouterr().err == "commitpath: schema.yml:3: mapping values are not allowed here\n"
