@@ -109,7 +109,7 @@ PLACES = {
     "setup-text": "commitpath.reporting.setup:setup",
     "reproduce": "commitpath.papers.reproduce:reproduce",
     "advise": "commitpath.reporting.advise:advise",
-    "crash-replay": "commitpath.run.crash_cases:crash_replay",
+    "crash-replay": "commitpath.commands.crash_cases:crash_replay",
     "figure": "commitpath.charts.grid_figure:figure",
     "durability": "commitpath.reporting.durability:durability",
     "new": "commitpath.commands.new_part:new",

@@ -25,9 +25,10 @@ from commitpath.database.sweep_state import STATE, read_state
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
+from commitpath.results import clocks
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import clocks, snakemake, sweep_plan
+from commitpath.sweep import snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot

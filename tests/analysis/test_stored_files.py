@@ -10,9 +10,9 @@ import pytest
 from edited import edit, unhold
 
 from analysis import __main__ as command
-from analysis.run_files import stored_files
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.tree import printed_tree
+from base import raw_files
 from base.errors import FileError
 from base.identity import cell_id
 
@@ -21,7 +21,7 @@ def stored(copy_run: Callable[[str], Path]) -> Path:
     """A recorded run as commitpath/run/experiment.py stores one now."""
     folder = copy_run("sample-f2fs-wal")
     identity = cell_id(json.loads((folder / "cell.json").read_text()))
-    edit(folder / "host.json", cell_id=identity, raw_sha256=stored_files.hashes(folder))
+    edit(folder / "host.json", cell_id=identity, raw_sha256=raw_files.hashes(folder))
     return folder
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from commitpath.cells.identities import cell_id
+from commitpath.commands.sensitivity import commands_of, replay
 from commitpath.database.select import Run
 from commitpath.papers import reproduce, request, robust
 from commitpath.papers.paper import Claim
 from commitpath.papers.variations import Variation
 from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
-from commitpath.run.sensitivity import commands_of, replay
 from commitpath.sweep import drive, sweep_plan
 from commitpath.sweep.grid import Expanded
 

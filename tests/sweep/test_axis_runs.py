@@ -23,7 +23,7 @@ def boards(monkeypatch: pytest.MonkeyPatch, recorded: Callable[[str], Path]) -> 
     """A board on which SQLite since 3.31.1, and journal mode WAL, have the costs of a WAL. The cells run."""
     ran: list[Cell] = []
 
-    def run_once(cell: Cell, _: float) -> Path:
+    def run_once(cell: Cell, _: float, **__: object) -> Path:
         ran.append(cell)
         if cell.sqlite == "3.44.2" or cell.journal_mode == "off":
             raise LabError("the board died")

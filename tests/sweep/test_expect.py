@@ -18,7 +18,7 @@ from analysis import diff
 from analysis.diff import cost_by_cause
 from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
-from commitpath.commands import board_commands, dispatch
+from commitpath.commands import analysed_runs, board_commands, dispatch
 from commitpath.results import expectations, marks, metrics, run_folders, run_verdicts
 from commitpath.run import experiment
 from commitpath.sweep import drive
@@ -57,7 +57,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             return run
 
         monkeypatch.setattr(experiment, "run_once", run_once)
-        monkeypatch.setattr(experiment, "analyse", lambda _: code)
+        monkeypatch.setattr(analysed_runs, "analyse", lambda _: code)
         monkeypatch.setattr(board_commands, "ensure_packages", lambda **_: None)
 
     return prepare
