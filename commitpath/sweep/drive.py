@@ -18,6 +18,7 @@ from base.text import choices, filled_lines, printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import Excluded, expand, names
 from commitpath.database import select, store, sync
 from commitpath.database.results_commands import narrow
 from commitpath.database.select import Run
@@ -29,7 +30,6 @@ from commitpath.results import clocks
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
 from commitpath.sweep import snakemake, sweep_plan
-from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot
 from model.cell import SAMPLED, Cell

@@ -13,6 +13,7 @@ import numpy as np
 
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
+from commitpath.cells.grid import Expanded
 from commitpath.cells.identities import cell_id
 from commitpath.commands.sensitivity import commands_of, replay
 from commitpath.database.select import Run
@@ -22,7 +23,6 @@ from commitpath.papers.variations import Variation
 from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
 from commitpath.sweep import drive, sweep_plan
-from commitpath.sweep.grid import Expanded
 
 Profile = Mapping[str, Any]
 OPTIONS = ("PAPER", "FIGURE")

@@ -23,6 +23,7 @@ from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import expand
 from commitpath.charts import files, frame, grid_figure, lines, look, render, scatter
 from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, Value
@@ -33,7 +34,6 @@ from commitpath.papers import texts
 from commitpath.reporting.durability_rows import MEASURED
 from commitpath.results.metrics import METRICS, rate
 from commitpath.results.query import Found, Number
-from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
 constants: {rows: 100, n: 10}

@@ -11,11 +11,11 @@ from lab import Lab
 from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
+from commitpath.cells.grid import Expanded
 from commitpath.papers import document, estimate, judge, page, paper, reproduce, request, robust, robust_page
 from commitpath.papers.variations import variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
-from commitpath.sweep.grid import Expanded
 
 ROBUST = """
 robust:

@@ -10,7 +10,7 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
-from commitpath.cells import samples
+from commitpath.cells import grid, samples
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
@@ -19,7 +19,7 @@ from commitpath.papers.reproduce import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice, limits
 from commitpath.results import metrics
-from commitpath.sweep import drive, grid
+from commitpath.sweep import drive
 from model.cell import SAMPLED
 
 # where DRY_RUN is near to a variable
