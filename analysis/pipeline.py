@@ -15,8 +15,7 @@ import polars as pl
 
 from analysis import checks, figures, stages
 from analysis import run as runs
-from analysis.command import summary as command_summary
-from analysis.command import tables as command_tables
+from analysis.command import command_summary, command_tables
 from analysis.command import text as command_report
 from analysis.ledger.build import Ledger
 from analysis.report import html_page, manifest, manual, summary

@@ -17,7 +17,7 @@ from analysis.adapters.trials import Board
 from analysis.run_files import databases, stored, stored_files
 from analysis.run_files.reading import read_document
 from analysis.schemas import events
-from base import identity
+from base import identity, raw_files
 from base.errors import FileError
 from model import devices
 from model.cell import Cell
@@ -164,7 +164,7 @@ def read(folder: Path) -> Recorded:
     document = folder / ("watch.json" if of_command else "cell.json")
     stored_cell = stored.cell_document(document)
     host = read_document(path, "host") if (path := folder / "host.json").exists() else {}
-    hashes = stored_files.hashes(folder)
+    hashes = raw_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = _read_load(raw / "driver", of_command)

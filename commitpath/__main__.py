@@ -1,4 +1,4 @@
-"""Entry of bin/commitpath: make streams and signals safe, then run a command of commands/table.py."""
+"""Entry of bin/commitpath: make streams and signals safe, then run a command of commands/dispatch.py."""
 
 import fcntl
 import gc
@@ -30,18 +30,18 @@ def _open_streams() -> None:
 def _run() -> int:
     """Run the named command; signals wait until its table is loaded, well below a second."""
     interrupts.block()
-    from commitpath.commands import table
+    from commitpath.commands import dispatch
 
     words = sys.argv[1:]
     if words[:1] == ["--folder"]:
         try:
             os.chdir(words[1])
         except OSError as error:
-            table.print_error(f"{words[1]}: the current folder cannot be entered: {error.strerror}")
-            return table.exit_code(words[2:], EXIT_FAILED)
+            dispatch.print_error(f"{words[1]}: the current folder cannot be entered: {error.strerror}")
+            return dispatch.exit_code(words[2:], EXIT_FAILED)
         words = words[2:]
     interrupts.unblock()
-    return table.run(words)
+    return dispatch.run(words)
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ from analysis.adapters.layouts import Layout
 from analysis.run_files.reading import integer, read_document, read_pairs, read_text
 from base.errors import FileError
 from model import filesystems
+from model.covariates import Covariates
 from model.filesystems import Filesystem, UnknownFilesystemError
 
 # a line of `dmesg --raw`: it begins with its level
@@ -45,7 +46,7 @@ class Board:
     device_time: dict[str, str] = field(default_factory=dict)  # the device's counters
     modules: dict[str, dict[str, str]] = field(default_factory=dict)  # by kernel module of ours
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
-    covariates: covariates.Covariates | None = None  # None: a virtual board
+    covariates: Covariates | None = None  # None: a virtual board
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)  # inode → name, from files.txt

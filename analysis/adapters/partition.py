@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
 from analysis.run_files.reading import shown
 from base.errors import FileError
 from model.block_operations import FLUSH, FUA, OP, PREFLUSH, WRITE
+from model.covariates import Covariates
 
 # Sector of an empty bio that stands for a bio of another partition: beyond every disk.
 FOREIGN_SECTOR = (1 << 36) - 1

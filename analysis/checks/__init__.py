@@ -15,7 +15,7 @@ from analysis.checks import (
     cross_check,
     disk,
     file_calls,
-    ledger,
+    ledger_consistency,
     loss,
     persistent,
     phases,
@@ -54,7 +54,7 @@ OF_ANY: tuple[Check, ...] = (
     counts.failures_reported,
     phases.counters_at_edges,
     cross_check.ledger_agrees,
-    ledger.commits_waited_for,
+    ledger_consistency.commits_waited_for,
     cross_check.content_agrees,
     baseline.present,
 )

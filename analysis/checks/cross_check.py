@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.adapters import device_logs
 from analysis.adapters.partition import FOREIGN_SECTOR
-from analysis.checks import counts, disk, ledger, phases
+from analysis.checks import counts, disk, ledger_consistency, phases
 from analysis.checks.file_calls import fault
 from analysis.ledger.build import Ledger
 from analysis.observers import Content, Witness
@@ -56,7 +56,7 @@ def ledger_agrees(run: Run) -> list[str]:
         reasons += _as_kept(run, made, name, content)
     if run.log:
         reasons += _as_the_device_logged(run, made)
-    return [*ledger.reasons(made), *reasons]
+    return [*ledger_consistency.reasons(made), *reasons]
 
 
 def content_agrees(run: Run) -> list[str]:

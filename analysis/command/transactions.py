@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis.adapters.drivertables import unescape
-from analysis.command.tables import Tables
+from analysis.command.command_tables import Tables
 from analysis.run import Run
 from base.text import counted, printable
 from model import engines

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import blocks, units, verdicts
+from analysis.content import blocks, units
+from analysis.content.findings import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts, decide
 from analysis.content.units import Evidence, Written
-from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Finding, Verdicts
 from analysis.ledger.build import Ledger
 from analysis.observers import Content as Kept
 from analysis.schemas.ledger import LABEL, LABELS, WITNESSED, Kind
@@ -77,7 +77,7 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     of_run = (given.settings, given.release, given.sizes)
     evidence = Evidence(whole, judged, given.board, given.superblock, layout, *of_run, written)
     findings = _findings(given.engine, layout.filesystem, evidence)
-    verdict = verdicts.decide(judged.piece.size, findings)
+    verdict = decide(judged.piece.size, findings)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.content import Content
-from analysis.content.verdicts import STATES
+from analysis.content.findings import STATES
 from base.text import percent
 
 WITHOUT = "content not confirmed (recorded without it)"

@@ -10,9 +10,9 @@ from analysis.adapters.layouts import DATA, DIRECTORY, INODE, JOURNAL, META
 from analysis.content import blockgroups, jbd2
 from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS, positions
+from analysis.content.findings import COPY, Finding, confirmed, contradicted
 from analysis.content.pages import hashes, placed
 from analysis.content.units import Evidence
-from analysis.content.verdicts import COPY, Finding, confirmed, contradicted
 from base.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)

@@ -9,10 +9,10 @@ import numpy as np
 from analysis.adapters.layouts import DATA, META, PACK
 from analysis.content import nodes, segments
 from analysis.content.blocks import BLOCK, SECTORS, positions
+from analysis.content.findings import Finding, confirmed, contradicted
 from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, confirmed, contradicted
 from analysis.run_files.reading import integer
 from base.arrays import Ints, at
 

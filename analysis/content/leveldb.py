@@ -14,8 +14,8 @@ import polars as pl
 
 from analysis.content.blocks import BLOCK
 from analysis.content.crc import crc32c
+from analysis.content.findings import Finding, confirmed, contradicted
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, confirmed, contradicted
 from base.arrays import Ints, LastBefore, ints
 from model.engines.leveldb import FILES
 

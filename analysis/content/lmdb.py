@@ -7,8 +7,8 @@ filesystem's mapping confirms these.
 import numpy as np
 
 from analysis.content.blocks import BLOCK
+from analysis.content.findings import Finding, contradicted, judge_label
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, contradicted, judge_label
 from base.arrays import Ints
 from model.engines.lmdb import FILES
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from analysis.content.blocks import BLOCK
+from analysis.content.findings import Finding, judge_label
 from analysis.content.leveldb import HEADERS, checked, records
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, judge_label
 from base.arrays import Ints
 from model.engines.rocksdb import FILES
 

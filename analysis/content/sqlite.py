@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, rollback, verdicts, wal
+from analysis.content import btree, rollback, wal
 from analysis.content.blocks import BLOCK
+from analysis.content.findings import Finding, contradicted, judge_label
 from analysis.content.pages import KnownPages, hashes
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding, contradicted
 from analysis.content.versions import Versions
 from analysis.schemas.ledger import LABELS
 from base.arrays import Ints, LastBefore, at, ints
@@ -58,7 +58,7 @@ def read(given: Evidence) -> list[Finding]:
     findings = [
         finding
         for each in right
-        for finding in verdicts.judge_label(given, each.rule, FILES[each.role][0], each.units)
+        for finding in judge_label(given, each.rule, FILES[each.role][0], each.units)
     ]
     for content in contents:
         findings += content.findings

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from analysis.export import blktrace, iolog, trace_events
 from analysis.run_files import derived, stored, written_tables
-from analysis.run_files.reading import check_unlinked
 from analysis.run_files.stored import Stored
 from base import scratch
 from base.errors import FileError
+from base.raw_files import check_unlinked
 from base.text import printable
 
 

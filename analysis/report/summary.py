@@ -9,7 +9,7 @@ from analysis.adapters import device_logs
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, loss
 from analysis.checks.file_calls import unwritten
-from analysis.checks.ledger import unattributed_share
+from analysis.checks.ledger_consistency import unattributed_share
 from analysis.content import coverage
 from analysis.crash import verdicts
 from analysis.instrument import cpu

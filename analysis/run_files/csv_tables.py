@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.run_files.reading import check_regular, integer, read_text, shown
+from analysis.run_files.reading import integer, read_text, shown
 from base.errors import FileError
+from base.raw_files import check_regular
 
 # Bytes of a CSV field that all readers parse in the same way.
 _PLAIN = (string.ascii_letters + string.digits + "-_./").encode()

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files.reading import read_json, sha256
+from analysis.run_files.reading import read_json
 from base.errors import FileError
+from base.raw_files import sha256
 
 NAME = "derived.json"
 # Files and folders that an analysis writes.

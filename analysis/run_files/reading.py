@@ -1,13 +1,12 @@
-"""Read run files strictly (text, JSON by schema, name=value); errors name the line; refuse links; SHA-256."""
+"""Read run files strictly: text, JSON by schema, name=value; errors name the line."""
 
-import hashlib
-import stat
 from pathlib import Path
 from typing import Any
 
 from analysis.schemas import documents
 from base import strict_json
 from base.errors import FileError
+from base.raw_files import check_regular
 
 # Longest text shown in an error, in characters.
 SHOWN = 80
@@ -28,32 +27,6 @@ def read_text(path: Path, *, whole_lines: bool = True) -> str:
         line = data.count(b"\n") + 1
         raise FileError(path, f"line {line}", "the last line has no end", "a whole file")
     return data.decode("utf-8", errors="replace")
-
-
-def check_regular(path: Path) -> None:
-    """Raise FileError unless `path` is a regular file: a FIFO would block, a device may be endless."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        raise FileError(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
-        raise FileError(path, "", f"is {kind}", "a regular file")
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's content in hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def check_unlinked(folder: Path, name: str) -> None:
-    """Raise FileError if FOLDER/NAME is a link or lies below one, and so may be outside the folder."""
-    path = folder
-    for part in Path(name).parts:
-        path = path / part
-        if path.is_symlink():
-            raise FileError(path, "", "is a link", "a file or folder of its own")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -1,30 +1,15 @@
-"""Hash a stored run's raw files; refuse changed, missing and added ones."""
+"""Compare a stored run's raw files with their hashes; refuse changed, missing and added ones."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.run_files import derived
-from analysis.run_files.reading import check_regular, check_unlinked, read_json, sha256
+from analysis.run_files.reading import read_json
 from base.errors import FileError
+from base.raw_files import check_regular, check_unlinked, sha256
 
 # message for a run without raw_sha256 in host.json
 NOT_HELD = "its raw files are not held: it was stored without their hashes"
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of raw/, twin/ and crash/, by its name below the run's folder.
-
-    Raises FileError at a link, and at anything except regular files and folders.
-    """
-    digests = {}
-    for place in (folder / part for part in ("raw", "twin", "crash")):
-        for path in (place, *place.rglob("*")):
-            if path.is_symlink():
-                raise FileError(path, "", "is a link", "a file or folder of its own")
-            if path.exists() and not path.is_dir():
-                check_regular(path)
-                digests[str(path.relative_to(folder))] = sha256(path)
-    return dict(sorted(digests.items()))
 
 
 def check_own(folder: Path, name: str) -> None:

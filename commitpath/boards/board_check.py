@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.adapters.covariates import Covariates
-from analysis.checks.covariates import limited, shares
 from base.errors import BadInputError, LabError
 from base.progress import step
 from commitpath.boards import lab_board
@@ -27,6 +25,7 @@ from commitpath.host import ansible
 from commitpath.host.packages import ensure_packages
 from images import artifacts
 from model.cell import Cell
+from model.covariates import Covariates, limited, shares
 
 # Wall seconds of a step, and of the board's lease.
 LIMIT_SECONDS = 600.0

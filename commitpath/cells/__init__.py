@@ -1,1 +1,1 @@
-"""Make a cell, one combination of settings, from make's variables: axes, profiles, checks, id."""
+"""Make cells, combinations of settings, from make's variables or a grid: axes, profiles, checks, id."""

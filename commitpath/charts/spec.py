@@ -9,10 +9,10 @@ from typing import Any
 from base.errors import BadInputError
 from base.text import choices, did_you_mean
 from commitpath.cells.axes import axes, in_order, own_name, shown
+from commitpath.cells.grid import Expanded
 from commitpath.charts import look
 from commitpath.charts.model import Bar, Panel
 from commitpath.results import metrics, query
-from commitpath.sweep.grid import Expanded
 from model import workloads
 from model.cell import SAMPLED, Cell
 

@@ -1,1 +1,1 @@
-"""Functions of make's targets, such as experiment, hunt, bisect and inspect, and their dispatch."""
+"""Functions of make's targets, such as experiment, hunt, crash-replay and inspect, and their dispatch."""

@@ -41,12 +41,13 @@ class AxisRuns:
     def run(self, value: str) -> Run:
         """Run the cell of a value and return its run. Raises LabError if it fails or is rejected."""
         from analysis.__main__ import main as analyse
+        from commitpath.commands.analysed_runs import load_analysis
         from commitpath.run.experiment import run_once
 
         cell = self.cells[value]
         board_commands.make_ready([cell], self.entry, self.file)
         try:
-            folder: Path = run_once(cell, self.limit)
+            folder: Path = run_once(cell, self.limit, meanwhile=load_analysis)
         except (LabError, FileError) as error:
             raise LabError(f"{self.title(value)}: {error}") from error
         if analyse([str(folder), "--quiet"]):

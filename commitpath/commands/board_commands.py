@@ -41,10 +41,10 @@ def experiment(variables: dict[str, str], check: Check) -> Outcome:
     cells = samples.cells(variables, seeds, of_run.pop("boards"))
     check(cells)
     make_ready(cells, entry, variables.get("FILE", ""))
-    # loaded late: it loads the analysis
-    from commitpath.run.experiment import experiment as run
+    # loaded late: what runs a cell loads large libraries
+    from commitpath.commands import analysed_runs
 
-    return outcome(run(cells, **of_run))
+    return outcome(analysed_runs.run_samples(cells, **of_run))
 
 
 def make_ready(cells: Sequence[Cell], entry: Mapping[str, Any], file: str) -> None:
@@ -75,10 +75,11 @@ def watch(variables: dict[str, str], check: Check) -> Outcome:
     cell = command_cell(variables)
     check([cell])
     make_ready([cell], ansible.board(cell.board), "")
-    from commitpath.run.experiment import analyse, run_once
+    from commitpath.commands import analysed_runs
+    from commitpath.run.experiment import run_once
 
-    folder = run_once(cell, seconds)
-    return outcome({folder: analyse(folder)})
+    folder = run_once(cell, seconds, meanwhile=analysed_runs.load_analysis)
+    return outcome({folder: analysed_runs.analyse(folder)})
 
 
 def outcome(codes: Mapping[Path, int]) -> Outcome:
@@ -137,7 +138,7 @@ def board(variables: dict[str, str]) -> int:
 
 def calibrate(variables: dict[str, str]) -> int:
     """Measure a device profile with fio, or compute its curves, and compare it with its sources."""
-    from commitpath.run.calibrate import calibrate as run
+    from commitpath.commands.calibrate import calibrate as run
 
     if "DEVICE" not in variables:
         raise BadInputError(f"make calibrate takes DEVICE=<profile>: {axes()['device'].allowed()}")
@@ -152,7 +153,7 @@ def calibrate(variables: dict[str, str]) -> int:
     if host_ns is not None:
         raise BadInputError("HOST_NS needs CURVES=yes: a board has its own time for a command")
     if folder:
-        from commitpath.run.sensitivity import sensitivity
+        from commitpath.commands.sensitivity import sensitivity
 
         named = stored_run.folder("calibrate", {"RUN": folder})
         return sensitivity(cell.device, cell.profiles["device"], Path(named))

@@ -73,14 +73,14 @@ def check_trace_files(trace: str, variables: dict[str, str]) -> None:
 
 def tree(variables: dict[str, str]) -> None:
     """Print the commands that one transaction of a stored run caused."""
-    from analysis.tree import terminal
+    from analysis.tree import printed_tree
 
-    terminal.show(stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest"))
+    printed_tree.show(stored_run.folder("tree", variables), variables.get("TRANSACTION", "slowest"))
 
 
 def diff(variables: dict[str, str]) -> None:
     """Print the changes from one stored run to another."""
-    from analysis.diff import page
+    from analysis.diff import comparison_files
 
     names = ("RUN_A", "RUN_B")
     if not any(variables.get(name) for name in names):
@@ -95,7 +95,7 @@ def diff(variables: dict[str, str]) -> None:
         raise BadInputError("; ".join(faults))
     if Path(runs[0]).resolve() == Path(runs[1]).resolve():
         raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
-    page.main(runs[0], runs[1], force=bool(int(variables.get("FORCE", "0"))))
+    comparison_files.main(runs[0], runs[1], force=bool(int(variables.get("FORCE", "0"))))
 
 
 def trace_export(variables: dict[str, str]) -> None:
@@ -107,7 +107,7 @@ def trace_export(variables: dict[str, str]) -> None:
 
 def ledger(variables: dict[str, str]) -> None:
     """Draw what a transaction writes and flushes, over journal modes and filesystems."""
-    from analysis.figures import ledger
+    from analysis.figures import bytes_by_label
 
     path = figure_path(variables.get("FIGURE", ""), numbers=False)
     # a folder of results may have blanks in its name
@@ -121,7 +121,7 @@ def ledger(variables: dict[str, str]) -> None:
         ]
     except BadInputError as error:
         raise BadInputError(f"{error}; RUNS is runs, or one folder of results") from error
-    ledger.main(path, list({Path(run).resolve(): Path(run) for run in found}.values()))
+    bytes_by_label.main(path, list({Path(run).resolve(): Path(run) for run in found}.values()))
 
 
 def demo(_: dict[str, str]) -> int:

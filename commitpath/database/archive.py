@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analysis.run_files import derived, stored_files
 from analysis.run_files.reading import read_document
+from base import raw_files
 from base.errors import BadInputError, FileError, LabError
 from commitpath.database.store import LABEL
 
@@ -28,7 +29,7 @@ def add(archive: tarfile.TarFile, folder: Path, name: str) -> None:
     Raises LabError if raw files changed since they were stored.
     """
     try:
-        hashes = stored_files.hashes(folder)
+        hashes = raw_files.hashes(folder)
         stored_files.compare(folder, hashes, stored_hashes(folder))
         for file in ("cell.json", "host.json"):
             stored_files.check_own(folder, file)

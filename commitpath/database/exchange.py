@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.run_files import derived, stored_files
 from analysis.run_files.reading import read_json
-from base import identity, progress, scratch
+from base import identity, progress, raw_files, scratch
 from base.errors import BadInputError, FileError
 from base.paths import RESULTS
 from base.strict_json import UnfitError
@@ -168,7 +168,7 @@ def keeps_analysis(folder: Path) -> bool:
     if derived.whole_fault(folder):
         derived.remove(folder)
         return False
-    stored_files.compare(folder, stored_files.hashes(folder), stored_hashes(folder))
+    stored_files.compare(folder, raw_files.hashes(folder), stored_hashes(folder))
     return True
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.run_files import derived
-from analysis.run_files.reading import check_regular
 from base import identity, scratch, strict_json
 from base.errors import FileError
 from base.paths import RESULTS
+from base.raw_files import check_regular
 from base.strict_json import UnfitError
 from base.text import printable
 from commitpath.cells.identities import cell_id, complete, stored

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.schemas.ledger import LABELS
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import at_most
 from commitpath.cells.identities import cell_id
 from commitpath.charts.model import VIRTUAL
 from commitpath.papers import texts, two_boards, verdict
@@ -20,7 +21,6 @@ from commitpath.results.costs import COUNTS, TIMES, device_ms
 from commitpath.results.marks import left_out
 from commitpath.results.metrics import WHOLE, number
 from commitpath.results.query import Results
-from commitpath.sweep.grid import at_most
 from model import engines
 from model.cell import Cell
 

@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from base.errors import BadInputError
+from commitpath.cells.grid import expand
 from commitpath.cells.identities import cell_id
 from commitpath.charts.look import digits
 from commitpath.charts.model import VIRTUAL
@@ -15,7 +16,6 @@ from commitpath.papers.effects import Factor, Fit, Row, Term, TooFewCells, fit
 from commitpath.papers.paper import Paper
 from commitpath.results.metrics import check_op
 from commitpath.results.query import Found, Results
-from commitpath.sweep.grid import expand
 from model.cell import Cell
 
 COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")

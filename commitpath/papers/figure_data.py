@@ -14,11 +14,11 @@ from base.schema import schema
 from commitpath.cells import data_files
 from commitpath.cells.axes import newest
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import at_most, checked
 from commitpath.charts.model import Bar, Panel
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import of_engine
 from commitpath.results.metrics import WHOLE, check, check_op
-from commitpath.sweep.grid import at_most, checked
 
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import at_most
 from commitpath.database.select import Run
 from commitpath.papers import verdict
 from commitpath.papers.paper import Claim, Paper
@@ -18,7 +19,6 @@ from commitpath.results.marks import marks
 from commitpath.results.metrics import METRICS
 from commitpath.results.metrics import number as metric_of
 from commitpath.results.query import Results
-from commitpath.sweep.grid import at_most
 from model.cell import Cell, sample
 
 

@@ -57,7 +57,7 @@ class Paper:
     robust: Mapping[str, Any]  # what ROBUST=yes varies (variations.py); may be empty
     says: Mapping[str, str]  # notes on its readings, profile and sources
     overrides: Mapping[str, str]  # make variables that replace constants
-    most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
+    most: Mapping[str, int]  # as of commitpath.cells.grid.at_most
     variables: Mapping[str, str]  # the other make variables of the request
     figures: tuple[Path, ...]  # the data files of the requested figures
     change: Change = UNCHANGED  # of the cells of its claims, which then have only their headline

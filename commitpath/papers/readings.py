@@ -9,8 +9,8 @@ from typing import Any
 from base.identity import FIRST_ENGINE
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import at_most, checked, matches
 from commitpath.results.metrics import WHOLE, check_op
-from commitpath.sweep.grid import at_most, checked, matches
 from model import engines
 from model.cell import Cell
 

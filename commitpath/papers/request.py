@@ -11,6 +11,7 @@ from base.errors import BadInputError
 from base.text import in_any_case
 from commitpath.cells import samples as cell_samples
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import GRIDS_OWN, Excluded, Expanded, expand
 from commitpath.cells.identities import cell_id
 from commitpath.cells.samples import Sampling
 from commitpath.charts.model import VIRTUAL
@@ -21,7 +22,6 @@ from commitpath.papers.paper import Paper
 from commitpath.papers.readings import UNCHANGED, Change
 from commitpath.results import query
 from commitpath.sweep import sweep_plan
-from commitpath.sweep.grid import GRIDS_OWN, Excluded, Expanded, expand
 from commitpath.sweep.sweep_plan import Planned
 from model.cell import Cell
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from base.errors import BadInputError
+from commitpath.cells.grid import GridRun
 from commitpath.cells.identities import cell_id
 from commitpath.papers import judge, verdict
 from commitpath.papers.paper import Claim
 from commitpath.papers.request import Request, cells_of
 from commitpath.papers.variations import Variation, explanations, variations
 from commitpath.results.query import Results
-from commitpath.sweep.grid import GridRun
 from model.cell import SAMPLED, Cell
 
 ROBUST = "robust"

@@ -7,10 +7,10 @@ from typing import Any
 from base.errors import BadInputError
 from base.text import did_you_mean
 from commitpath.cells.axes import axes, own_name
+from commitpath.cells.grid import checked_lists
 from commitpath.cells.profiles import other_fits
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import UNCHANGED, Change, products
-from commitpath.sweep.grid import checked_lists
 
 OWN_PLACE = "as reproduced"
 

@@ -8,16 +8,15 @@ from pathlib import Path
 
 from base import scratch
 from base.errors import BadInputError
-from commitpath.cells import samples
+from commitpath.cells import grid, samples
 from commitpath.cells.data_files import load as load_data
-from commitpath.charts import command as figures
+from commitpath.charts import grid_figure as figures
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import places
 from commitpath.reporting import setup
+from commitpath.results.as_swept import swept_with
 from commitpath.results.query import Results, unsampled
-from commitpath.sweep import grid
-from commitpath.sweep.as_swept import swept_with
 from model.cell import Cell
 
 README = """\

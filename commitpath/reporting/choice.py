@@ -12,13 +12,13 @@ from base.text import UNBROKEN
 from commitpath.cells import crash_refusals, transaction_files
 from commitpath.cells.axes import axes, newest
 from commitpath.cells.data_files import load
+from commitpath.cells.grid import Excluded, expand
 from commitpath.cells.profiles import load_profile
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.results import query
 from commitpath.results.query import Results
 from commitpath.sweep import sweep_plan
-from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.sweep_plan import Planned
 from model import engines
 from model.cell import SAMPLED, Cell

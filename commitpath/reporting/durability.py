@@ -9,6 +9,7 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from base.text import filled, filled_lines, printable_lines
+from commitpath.cells.grid import Expanded, expand
 from commitpath.cells.identities import cell_id
 from commitpath.charts import files
 from commitpath.charts.files import figure_path
@@ -17,10 +18,9 @@ from commitpath.command_line.stored_run import or_import
 from commitpath.reporting import durability_rows
 from commitpath.reporting.durability_rows import MEASURED, Found, Row
 from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
+from commitpath.results.as_swept import as_swept
 from commitpath.results.marks import joined
 from commitpath.results.query import Results, current
-from commitpath.sweep.as_swept import as_swept
-from commitpath.sweep.grid import Expanded, expand
 from model import engines
 from model.cell import Cell
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from analysis.report.terminal import seconds
 from base.text import filled, rows_by_place
 from commitpath.cells.axes import shown
+from commitpath.cells.grid import Excluded
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.trials import Trials
 from commitpath.results.marks import MARKED, footnotes, kernels
-from commitpath.sweep.grid import Excluded
 from model import engines
 
 ENGINE = "engine"

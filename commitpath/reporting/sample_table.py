@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from analysis.stats import spread
 from base.errors import BadInputError
 from base.text import counted, filled_lines, printable
+from commitpath.cells import grid
 from commitpath.cells.axes import in_order
 from commitpath.command_line import stored_run, variables
 from commitpath.database import select
@@ -22,7 +23,6 @@ from commitpath.results import metrics, query
 from commitpath.results.distinct_runs import samples
 from commitpath.results.marks import MARKED, footnotes
 from commitpath.results.metrics import WHOLE
-from commitpath.sweep import grid
 from model.cell import SAMPLED, sample
 
 # Without METRIC; those of them that any run has.

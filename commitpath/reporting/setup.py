@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from base.errors import BadInputError, LabError
 from base.text import counted, did_you_mean, printable, printable_lines
+from commitpath.cells import grid as grids
 from commitpath.cells.profiles import load_profile
 from commitpath.command_line import stored_run
 from commitpath.database import select
@@ -16,7 +17,6 @@ from commitpath.database.select import Run
 from commitpath.reporting.items import Item, items, run_of_folder, values
 from commitpath.results import query
 from commitpath.results.marks import footnotes
-from commitpath.sweep import grid as grids
 from model.cell import SAMPLED
 
 # Items, each with its values, and MISSING if a run to which it applies lacks it.

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.checks.ledger import UNATTRIBUTED_LIMIT
+from analysis.checks.ledger_consistency import UNATTRIBUTED_LIMIT
 from analysis.run_files import stored
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
@@ -40,8 +40,8 @@ class Metric:
 
     timed: whether unwatched runs have it; whole: whether it exists for all transactions, too; each: whether
     for an operation; cuts: whether only runs with cuts have it; statistics: what may stand in place of an
-    operation; quantity: what `analysis.diff.causes` splits by cause, or empty; least, most: the range of its
-    values in runs that are not rejected; needs: an axis and the value of runs that have it, or empty.
+    operation; quantity: what `analysis.diff.cost_by_cause` splits by cause, or empty; least, most: the range
+    of its values in runs that are not rejected; needs: an axis and the value of runs that have it, or empty.
     """
 
     label: str

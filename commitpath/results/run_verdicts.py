@@ -172,8 +172,8 @@ def words(expected: Expectation, value: float, run: Run, reference: Reference | 
 def because(name: Name, reference: Run, run: Run) -> str:
     """Return the largest cause of the difference in words; empty for a metric that no cause splits."""
     # loads matplotlib, which takes a second
-    from analysis.diff import causes
-    from analysis.diff.terminal import amount, duration
+    from analysis.diff import cost_by_cause
+    from analysis.diff.comparison_text import amount, duration
 
     quantity = metrics.METRICS[name.metric].quantity
     if not quantity or ":" in name.op:
@@ -183,7 +183,7 @@ def because(name: Name, reference: Run, run: Run) -> str:
     op = None if name.op == metrics.WHOLE else name.op
     try:
         a, b = (stored.read(RESULTS / str(each.path), any_load=True) for each in (reference, run))
-        cause = causes.largest((a, b), quantity, op)
+        cause = cost_by_cause.largest((a, b), quantity, op)
     except FileError as error:
         return f"; the cause is not known: {error.wrong}"
     if cause is None:

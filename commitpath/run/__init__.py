@@ -1,1 +1,1 @@
-"""Run a cell on a board: plan, runs, crash trials, replays; measure a device, and fit its model."""
+"""Run a cell on a board: plan, runs, crash trials; measure a device, and fit its model."""

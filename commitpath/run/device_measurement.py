@@ -2,11 +2,9 @@
 
 import gzip
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from analysis.adapters import covariates
-from analysis.checks.covariates import changed, limited
+from base import strict_json
 from base.errors import BadInputError, LabError
 from base.progress import step
 from commitpath.boards import lab_board
@@ -18,8 +16,9 @@ from commitpath.fitting.measurement import Measurement, planned, recorded
 from commitpath.host import ansible
 from commitpath.host.packages import ensure_packages
 from commitpath.run.experiment import run_files
-from images import artifacts, programs
+from images import programs
 from images.cellrun import RunOutput
+from model import covariates
 from model.cell import Cell
 
 # Wall seconds of a step, and of the board's lease.
@@ -112,10 +111,11 @@ def facts_of(text: str, host_ns: int) -> Facts:
 
 def check_conditions(output: RunOutput, limits: Mapping[str, float]) -> None:
     """Refuse a measurement of a board that changed, throttled, ran hot, or shared its disk."""
-    with artifacts.work_folder() as work:
-        output.extract(work)
-        readings = covariates.read(Path(work) / "raw")
-    if readings is None:
-        raise LabError("the measurement does not count: the board's conditions were not recorded")
-    if reasons := [*changed(readings), *limited(readings, limits)]:
+    try:
+        readings = covariates.parse(strict_json.parse(output.text("raw/board/covariates.json")))
+    except KeyError:
+        raise LabError("the measurement does not count: the board's conditions were not recorded") from None
+    except strict_json.UnfitError as error:
+        raise LabError(f"the measurement does not count: covariates.json: {error}") from None
+    if reasons := [*covariates.changed(readings), *covariates.limited(readings, limits)]:
         raise LabError(f"the measurement does not count: {'; '.join(reasons)}")

@@ -1,6 +1,5 @@
-"""`make experiment`: run a cell, its baseline and crash trials on a virtual or lab board; store, analyse."""
+"""Run a cell, its baseline run and crash trials on a virtual or lab board; store the run's folder."""
 
-import importlib
 import json
 import os
 import platform
@@ -8,15 +7,13 @@ import random
 import secrets
 import shutil
 import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analysis.run_files import stored_files
-from base import identity, scratch
+from base import identity, raw_files, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
@@ -49,17 +46,26 @@ from model.expected_state import sampled
 END_POLL_SECONDS = 0.05
 
 
+def nothing() -> None:
+    """Do nothing while a board runs."""
+
+
 def default_limit() -> int:
     """Return the default wall seconds after which a run counts as hung."""
     return int(run_axes()["limit"].spec["default"])
 
 
 def run_virtual(
-    cell: Cell, driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
+    cell: Cell,
+    driver: Path,
+    entry: Mapping[str, Any],
+    planned: Plan,
+    limit: float,
+    meanwhile: Callable[[], object] = nothing,
 ) -> tuple[list[RunOutput], crash_trials.Trials]:
     """Run a cell in virtual time, with its baseline run if it is watched; then its crash trials, if any.
 
-    All boards are restored from the same bytes.
+    All boards are restored from the same bytes. meanwhile: see `run_together`.
     """
     board, runs = virtual_board(cell), planned.runs
     if planned.trials is not None and sampled.numbers(cell, cell.cuts):
@@ -69,7 +75,7 @@ def run_virtual(
         prepared = ensure_snapshot(cell, driver, entry)
         folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
         with step("run the cell and its baseline" if len(runs) > 1 else "run the cell"):
-            outputs = run_together(board, folders, [one.files for one in runs], limit)
+            outputs = run_together(board, folders, [one.files for one in runs], limit, meanwhile)
         if planned.trials is None or outputs[-1].failed:
             return outputs, crash_trials.Trials()
         cuts = crash_trials.trials(cell, outputs[-1])
@@ -80,11 +86,16 @@ def run_virtual(
 
 
 def run_together(
-    board: VirtualBoard, folders: list[Path], files: list[dict[str, bytes]], limit: float
+    board: VirtualBoard,
+    folders: list[Path],
+    files: list[dict[str, bytes]],
+    limit: float,
+    meanwhile: Callable[[], object] = nothing,
 ) -> list[RunOutput]:
     """Run payloads from snapshots at once: in virtual time none changes another's numbers.
 
-    The first board that dies ends the call, without waiting for the others.
+    The first board that dies ends the call, without waiting for the others. meanwhile: is called while a CPU
+    is free, without a twin, or when one of the two has ended.
     """
     outputs: dict[int, RunOutput] = {}
     with ExitStack() as stack:
@@ -95,9 +106,8 @@ def run_together(
         for run in runs:
             run.wait_start()
         while len(outputs) < len(runs):
-            # the analysis is loaded while a CPU is free: without a twin, or when one of the two has ended
             if outputs or len(runs) == 1:
-                importlib.import_module("analysis.__main__")
+                meanwhile()
             for number, run in enumerate(runs):
                 if number not in outputs and run.over(END_POLL_SECONDS):
                     outputs[number] = run.wait_end()
@@ -227,7 +237,7 @@ def store(
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
             "timed_seconds": timed_seconds(outputs),
-            "raw_sha256": stored_files.hashes(part),
+            "raw_sha256": raw_files.hashes(part),
         }
         if outputs[0].snapshot:
             host["snapshots"] = [output.snapshot for output in outputs]
@@ -265,12 +275,16 @@ def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
 
 
 def run_once(
-    cell: Cell, limit: float | None = None, repeat: int | None = None, turn: int | None = None
+    cell: Cell,
+    limit: float | None = None,
+    repeat: int | None = None,
+    turn: int | None = None,
+    meanwhile: Callable[[], object] = nothing,
 ) -> Path:
     """Run a cell once and return the stored run's folder.
 
     limit: wall seconds after which it counts as hung. repeat: its number among a sweep's runs of the cell;
-    turn: its number in a call.
+    turn: its number in a call. meanwhile: is called while virtual boards run and a CPU is free.
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell.board)
@@ -286,7 +300,7 @@ def run_once(
         facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell.clock == "kvm" else emulator.chosen())
     trials = crash_trials.Trials()
     if cell.clock == "virtual":
-        outputs, trials = run_virtual(cell, driver, entry, planned, limit)
+        outputs, trials = run_virtual(cell, driver, entry, planned, limit, meanwhile)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell.clock) as (login, _, _):
             outputs = run_over_ssh(cell, driver, entry, planned, login, limit, order)
@@ -304,36 +318,3 @@ def run_once(
 def last_words(output: RunOutput) -> str:
     """Return the end of a failed run's messages: the driver's, or the script's."""
     return output.tail("raw/driver/driver.err") or output.tail("run-cell.log") or "no output"
-
-
-def analyse(folder: Path) -> int:
-    """Check and analyse a stored run; return the exit code."""
-    with step("check and analyse"):
-        from analysis.__main__ import main
-
-        return main([str(folder)])
-
-
-def experiment(samples: Sequence[Cell], repeat: int, limit: float) -> dict[Path, int]:
-    """Run a cell's samples, each `repeat` times, and report; return folder → exit code of its analysis.
-
-    limit: wall seconds of a run.
-    """
-    codes = dict[Path, int]()
-    turns = [(cell, turn + 1) for turn in range(repeat) for cell in samples]
-    for cell, turn in turns:
-        if len(turns) > 1:
-            print(f"run {len(codes) + 1} of {len(turns)}", file=sys.stderr)
-        folder = run_once(cell, limit, turn=turn)
-        codes[folder] = analyse(folder)
-    if len(turns) > 1:
-        from analysis.stats import repeats
-
-        analysed = [folder for folder in codes if (folder / "summary.json").is_file()]
-        for folder in codes:
-            if folder not in analysed:
-                print(f"not compared, as it could not be analysed: {folder}", file=sys.stderr)
-        if analysed:
-            print(repeats.table(repeats.compare(analysed)))
-            print(f"report: {repeats.write(analysed)}")
-    return codes

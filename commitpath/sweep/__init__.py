@@ -1,1 +1,1 @@
-"""Run sweeps: expand grids into runs, and make these with Snakemake."""
+"""Run sweeps: plan the runs of grids, and make these with Snakemake."""

@@ -18,6 +18,7 @@ from base.text import choices, filled_lines, printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import Excluded, expand, names
 from commitpath.database import select, store, sync
 from commitpath.database.results_commands import narrow
 from commitpath.database.select import Run
@@ -25,10 +26,10 @@ from commitpath.database.sweep_state import STATE, read_state
 from commitpath.host import ansible, places
 from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
+from commitpath.results import clocks
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import clocks, emulator_build, snakemake, sweep_plan
-from commitpath.sweep.grid import Excluded, expand, names
+from commitpath.sweep import emulator_build, snakemake, sweep_plan
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, snapshot
 from model.cell import SAMPLED, Cell

@@ -13,11 +13,11 @@ from base.paths import RESULTS
 from commitpath.boards.payload import OF_RECORDS
 from commitpath.boards.prepared import memory_mib
 from commitpath.cells import observers
+from commitpath.cells.grid import Excluded, Expanded
 from commitpath.cells.identities import cell_id
 from commitpath.database import store
 from commitpath.database.sweep_state import STATE, read_state
 from commitpath.run import crash_trials
-from commitpath.sweep.grid import Excluded, Expanded
 from model.cell import Cell
 
 # Settings of a prepared board besides its device's geometry and its table: runs with equal ones share its

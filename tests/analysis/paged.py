@@ -8,8 +8,8 @@ import polars as pl
 from analysis.adapters.drivertables import no_calls
 from analysis.adapters.layouts import of_regions
 from analysis.content import blocks, units
+from analysis.content.findings import STATES, Finding, decide
 from analysis.content.units import Evidence, Written
-from analysis.content.verdicts import STATES, Finding, decide
 from analysis.schemas.ledger import FILES, LABELS
 from model.engines import files
 

@@ -10,7 +10,7 @@ from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, P
 
 from analysis.adapters.partition import FOREIGN_SECTOR
 from analysis.audit import page_writes
-from analysis.checks import ledger as checks
+from analysis.checks import ledger_consistency as checks
 from analysis.ledger import build, sums
 from analysis.ledger.build import Ledger
 

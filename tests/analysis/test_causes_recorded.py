@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from analysis import pipeline
-from analysis.checks import ledger as checks
+from analysis.checks import ledger_consistency as checks
 from analysis.inspect.load import Loaded
 from analysis.ledger import sums
 from analysis.ledger.build import Ledger
 from analysis.run import Run
-from analysis.tree.terminal import Terminal, lines
+from analysis.tree.printed_tree import Terminal, lines
 
 # sample → percent of the bytes written, by reason
 SHARES = {

@@ -16,8 +16,8 @@ import pytest
 from analysis import checks
 from analysis.adapters.layouts import DIRECTORY
 from analysis.audit import journal_commits
-from analysis.checks import ledger as of_ledger
-from analysis.command import tables, transactions
+from analysis.checks import ledger_consistency as of_ledger
+from analysis.command import command_tables, transactions
 from analysis.ledger.build import Ledger
 from analysis.run import Run
 from base.arrays import ints
@@ -46,7 +46,7 @@ def test_they_are_accepted(read: Run, threads: Run) -> None:
 
 def test_processes_and_locked_databases_are_counted(threads: Run) -> None:
     """The program counted the calls that said that the database is locked, and printed how many."""
-    summary = transactions.summary(threads, tables.build(threads))
+    summary = transactions.summary(threads, command_tables.build(threads))
     assert summary["said"] == "168 in 13 processes"
     printed = (threads.folder / "raw/driver/stdout").read_text()
     assert re.findall("busy ([0-9]+)", printed) == [str(summary["locks"]["busy"])]
@@ -65,7 +65,7 @@ def test_pages_of_files_are_where_maps_of_files_came_later(threads: Run) -> None
 
 def test_each_flush_is_of_the_sync_or_the_commit_that_waited_for_it(read: Run, made: Ledger) -> None:
     """A flush that a thread ordered in its sync completed before that call returned."""
-    causes = tables.build(read).causes
+    causes = command_tables.build(read).causes
     assert causes is not None
     assert set(causes.filter(pl.col("flushes") > 0)["reason"]) == {"its own sync", "waited for", "drain"}
     ordered = made.few["flush"]

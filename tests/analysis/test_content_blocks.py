@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.content import blocks, verdicts
+from analysis.content import blocks, findings
 from analysis.content.crc import crc32c
 
 
@@ -63,12 +63,12 @@ def test_a_block_that_a_command_was_cut_in_is_put_together() -> None:
 
 def test_a_contradiction_counts_first_then_the_first_rule() -> None:
     said = [
-        verdicts.confirmed("weak", np.array([0, 1, 2])),
-        verdicts.confirmed("strong", np.array([1])),
-        verdicts.contradicted("no", np.array([2])),
+        findings.confirmed("weak", np.array([0, 1, 2])),
+        findings.confirmed("strong", np.array([1])),
+        findings.contradicted("no", np.array([2])),
     ]
-    found = verdicts.decide(4, said)
-    assert [verdicts.STATES[state] for state in found.state] == [
+    found = findings.decide(4, said)
+    assert [findings.STATES[state] for state in found.state] == [
         *("confirmed", "confirmed", "contradicted", "silent")
     ]
     assert [found.rules[rule] for rule in found.rule[:3]] == ["weak", "weak", "no"] and found.rule[3] == -1

@@ -11,8 +11,8 @@ from paged import Paged, told
 
 from analysis.content import lmdb, rocksdb
 from analysis.content.blocks import BLOCK
+from analysis.content.findings import Finding
 from analysis.content.units import Evidence
-from analysis.content.verdicts import Finding
 from analysis.schemas.ledger import FILES
 from model import engines
 

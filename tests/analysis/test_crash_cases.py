@@ -11,7 +11,7 @@ import yaml
 from analysis import recorded
 from analysis.run import Run
 from base.errors import BadInputError, LabError
-from commitpath.run import crash_cases
+from commitpath.commands import crash_cases
 from model.crash_points import cuts
 
 GOOD: dict[str, Any] = {

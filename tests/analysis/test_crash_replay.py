@@ -9,7 +9,7 @@ import pytest
 
 from analysis.run import Run
 from base.errors import LabError
-from commitpath.run import replay_trial
+from commitpath.commands import replay_trial
 
 
 def says(**variables: str) -> str:

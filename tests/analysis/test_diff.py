@@ -14,8 +14,8 @@ import tiny
 from edited import edit
 
 from analysis import diff
-from analysis.diff import page, terminal
-from analysis.diff.page import main, typical
+from analysis.diff import comparison_files, comparison_text
+from analysis.diff.comparison_files import main, typical
 from analysis.run_files import derived
 from base.errors import FileError
 
@@ -50,7 +50,7 @@ def analysed(run: Path, name: str, **values: Any) -> None:
 def test_words(pair: tuple[Path, Path]) -> None:
     found = diff.compare(*pair)
     assert found.names == ("DELETE", "WAL")
-    insert, update, whole = terminal.sentences(found)
+    insert, update, whole = comparison_text.sentences(found)
     assert insert == (
         "WAL saves 3.0 syncs, 2.1 flushes, 21 KiB of filesystem journal and 20 KiB of rollback journal, "
         "but adds 5.4 KiB of WAL per insert; an insert takes 9 ms less (−75 %)."
@@ -131,7 +131,7 @@ def test_the_figure_has_room_beside_long_names(
     names: tuple[str, str], pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """Matplotlib warns of axes without a width."""
-    page.draw(replace(diff.compare(*pair), names=names), tmp_path / "x.svg")
+    comparison_files.draw(replace(diff.compare(*pair), names=names), tmp_path / "x.svg")
     # a control character would make it no XML
     ElementTree.parse(tmp_path / "x.svg")
     assert ">insert, a<" in (tmp_path / "x.svg").read_text()
@@ -160,7 +160,7 @@ def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFix
     main(*map(str, pair))
     shown = capsys.readouterr().out
     differs = "DURABILITY DIFFERS: after a crash of the system or a power failure: DELETE: consistent, "
-    words = terminal.table(diff.compare(*pair)).split("per insert  ")[0]
+    words = comparison_text.table(diff.compare(*pair)).split("per insert  ")[0]
     assert differs in " ".join(words.split()) and words.count("consistent, but") == 1
     # after the folders of the runs
     assert max(map(len, words.splitlines()[2:])) <= 80

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from some_cell import some_cell
 
-from analysis.adapters.covariates import Covariates
 from analysis.adapters.known_sequence import KnownSequence
 from analysis.adapters.proberecords import RECORD
 from analysis.checks import disk
 from analysis.run import Run
+from model.covariates import Covariates
 
 MS = 1_000_000
 # When flush commands were issued; each takes 1 ms.

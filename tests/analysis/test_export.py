@@ -15,7 +15,8 @@ import tiny
 
 from analysis import export
 from analysis.export import main
-from analysis.run_files import derived, stored_files
+from analysis.run_files import derived
+from base import raw_files
 from base.errors import FileError
 
 HERE = Path(__file__).parent
@@ -29,7 +30,7 @@ def run(tmp_path: Path) -> Path:
 
 def hold(run: Path) -> None:
     """Say in manifest.json what the raw files are, as an analysis does."""
-    (run / "manifest.json").write_text(json.dumps({"raw_sha256": stored_files.hashes(run)}))
+    (run / "manifest.json").write_text(json.dumps({"raw_sha256": raw_files.hashes(run)}))
     derived.write(run)
 
 

@@ -30,7 +30,7 @@ from traced import (
 from analysis import audit
 from analysis.adapters import layouts
 from analysis.adapters.proberecords import TYPES
-from analysis.checks import ledger as checks
+from analysis.checks import ledger_consistency as checks
 from analysis.ledger import build
 from analysis.ledger.files import Writers
 

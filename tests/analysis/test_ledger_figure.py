@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 from some_cell import some_cell
 
-from analysis.figures import bars, ledger
-from analysis.figures.ledger import main
+from analysis.figures import bars, bytes_by_label
+from analysis.figures.bytes_by_label import main
 from analysis.run_files import derived, stored
 from analysis.stats.totals import per_transaction
 from base.identity import canonical, cell_name
@@ -87,13 +87,15 @@ def test_runs_that_are_not_drawn_are_counted_with_the_reason(
 def test_both_panels_have_everything(tmp_path: Path) -> None:
     """The flushes of a close, too: 100 transactions, 99 flushes of theirs and one of none."""
     made = LEDGER | {"flushes_per_transaction": {"all": {"database": 0.99}}}
-    bar = ledger.bar_of(stored.read_named(make(tmp_path / "results", "wal", "r1", ledger=made)))
-    found = ledger._values(bar, "flushes_per_transaction")
+    bar = bytes_by_label.bar_of(stored.read_named(make(tmp_path / "results", "wal", "r1", ledger=made)))
+    found = bytes_by_label._values(bar, "flushes_per_transaction")
     assert sum(found.values()) == per_transaction(stored.read_named(bar.folder).summary)["flushes"] == 1.0
     assert found["no transaction"] == pytest.approx(0.01)
 
 
 def test_axes_that_only_one_of_two_runs_has_are_named(tmp_path: Path) -> None:
-    one, other = (ledger.Bar(tmp_path, cell, {}) for cell in (some_cell(n=1), some_cell(n=1, pace="1/s")))
-    assert ledger.differing(one, other) == ["pace=-"]
-    assert ledger.differing(other, one) == ["pace=1/s"]
+    one, other = (
+        bytes_by_label.Bar(tmp_path, cell, {}) for cell in (some_cell(n=1), some_cell(n=1, pace="1/s"))
+    )
+    assert bytes_by_label.differing(one, other) == ["pace=-"]
+    assert bytes_by_label.differing(other, one) == ["pace=1/s"]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.adapters import blkrecords, partition
-from analysis.adapters.covariates import Covariates
 from analysis.adapters.partition import FOLLOWING_FLUSH, FOREIGN_SECTOR
 from analysis.adapters.proberecords import RECORD, TYPES, split
 from base.errors import FileError
+from model.covariates import Covariates
 
 DISK, OTHER, OWN = (254 << 20 | number for number in range(3))
 PARTITION = partition.Partition(dev=OWN, disk=DISK, others=frozenset((OTHER,)), start=2048, sectors=800)

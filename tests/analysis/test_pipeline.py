@@ -15,13 +15,13 @@ import synthetic
 
 from analysis import __main__ as command
 from analysis import pipeline
-from analysis.diff.page import main as diff
+from analysis.diff.comparison_files import main as diff
 from analysis.export import main as export
 from analysis.inspect import write
 from analysis.report import manual
 from analysis.run_files import derived
 from analysis.schemas import events
-from analysis.tree.terminal import show
+from analysis.tree.printed_tree import show
 from base.errors import FileError
 from base.paths import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 from traced import DEVICE, FILE, FLUSHER, NONE, READ, Trace
 
 from analysis import pipeline
-from analysis.checks import counts, cross_check, ledger
+from analysis.checks import counts, cross_check, ledger_consistency
 from analysis.ledger import build
 from analysis.ledger.tables import reads_summary
 from analysis.report import terminal
@@ -56,8 +56,8 @@ def test_each_part_has_its_label_file_and_transaction() -> None:
         "no_transaction": {"between transactions": 4096, "write back": 4096},
         "ahead_bytes": 12288,
     }
-    assert ledger.attributed(made) == ["12.500% of the bytes read are unattributed"]
-    assert ledger.bytes_add_up(made) == ledger.read_places(made) == []
+    assert ledger_consistency.attributed(made) == ["12.500% of the bytes read are unattributed"]
+    assert ledger_consistency.bytes_add_up(made) == ledger_consistency.read_places(made) == []
 
 
 def test_a_read_without_pages_is_unattributed_and_of_older_releases_left_out() -> None:
@@ -65,17 +65,22 @@ def test_a_read_without_pages_is_unattributed_and_of_older_releases_left_out() -
     trace.bio(20, 500, [], READ, sectors=8)
     trace.command(21, 22, 40, 4000, 8, READ)
     made = build.build(trace.input(300))
-    assert ledger.attributed(made) == ["100.000% of the bytes read are unattributed"]
+    assert ledger_consistency.attributed(made) == ["100.000% of the bytes read are unattributed"]
     for recorded in (False, None):
         older = build.build(replace(trace.input(300), reads=recorded))
         assert older.reads.is_empty() and not older.has_reads
-        assert ledger.attributed(older) == ledger.bytes_add_up(older) == ledger.read_places(older) == []
+        assert (
+            ledger_consistency.attributed(older)
+            == ledger_consistency.bytes_add_up(older)
+            == ledger_consistency.read_places(older)
+            == []
+        )
 
 
 def test_parts_that_lack_or_exceed_their_command_are_seen() -> None:
     made = build.build(traced().input(300))
     for parts in (made.reads[1:], pl.concat([made.reads, made.reads[:1]])):
-        (reason,) = ledger.bytes_add_up(replace(made, reads=parts))
+        (reason,) = ledger_consistency.bytes_add_up(replace(made, reads=parts))
         assert "read commands that are not the sum of their parts" in reason
 
 
@@ -84,7 +89,7 @@ def test_a_label_against_its_place_is_seen() -> None:
     trace.bio(20, 21, [(FILE, 12, 0, 1)], READ)
     trace.command(21, 22, 40, 168, 8, READ)
     trace.call("open", "database", 1, 2, 12, None, 0)
-    (reason,) = ledger.read_places(build.build(trace.input(300)))
+    (reason,) = ledger_consistency.read_places(build.build(trace.input(300)))
     assert "parts of reads with another label than their region" in reason
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from analysis import audit, stages
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
-from analysis.checks import cross_check, ledger
+from analysis.checks import cross_check, ledger_consistency
 from base.errors import FileError
 from model.block_operations import FUA
 
@@ -189,7 +189,9 @@ def wrong(folder: Path) -> list[str]:
     """What the analysis finds wrong in a run's ledger."""
     try:
         run = stages.build(folder)
-        return cross_check.ledger_agrees(run) + ledger.commits_waited_for(run) + audit.reasons(run)
+        return (
+            cross_check.ledger_agrees(run) + ledger_consistency.commits_waited_for(run) + audit.reasons(run)
+        )
     except FileError as error:
         return [str(error)]
 
@@ -202,7 +204,7 @@ def test_what_is_at_no_known_place_is_shown(copy_run: Callable[[str], Path]) -> 
     edited.edit(folder / "raw/run.json", observers=["blktrace", "probes"])
     made = stages.build(folder).ledger
     assert made is not None
-    assert 0 < ledger.unattributed_share(made) < ledger.UNATTRIBUTED_LIMIT
+    assert 0 < ledger_consistency.unattributed_share(made) < ledger_consistency.UNATTRIBUTED_LIMIT
     assert made.pieces.filter(pl.col("of") == "unattributed")["bytes"].sum() > 100_000
 
 

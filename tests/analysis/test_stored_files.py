@@ -10,9 +10,9 @@ import pytest
 from edited import edit, unhold
 
 from analysis import __main__ as command
-from analysis.run_files import stored_files
 from analysis.run_files.stored_files import NOT_HELD
-from analysis.tree import terminal
+from analysis.tree import printed_tree
+from base import raw_files
 from base.errors import FileError
 from base.identity import cell_id
 
@@ -21,7 +21,7 @@ def stored(copy_run: Callable[[str], Path]) -> Path:
     """A recorded run as commitpath/run/experiment.py stores one now."""
     folder = copy_run("sample-f2fs-wal")
     identity = cell_id(json.loads((folder / "cell.json").read_text()))
-    edit(folder / "host.json", cell_id=identity, raw_sha256=stored_files.hashes(folder))
+    edit(folder / "host.json", cell_id=identity, raw_sha256=raw_files.hashes(folder))
     return folder
 
 
@@ -65,7 +65,7 @@ def test_a_run_stored_without_hashes_is_marked(
 def test_what_reads_an_analysed_run_takes_only_what_was_written(copy_run: Callable[[str], Path]) -> None:
     folder = stored(copy_run)
     assert command.main([str(folder), "--quiet"]) == 0
-    terminal.show(str(folder), "0")
+    printed_tree.show(str(folder), "0")
     costs = folder / "tables/costs.parquet"
     for path, content in (
         (costs, pl.read_parquet(costs).with_columns(pl.col("syncs") * 3)),
@@ -81,8 +81,8 @@ def test_what_reads_an_analysed_run_takes_only_what_was_written(copy_run: Callab
         else:
             path.unlink()
         with pytest.raises(FileError) as error:
-            terminal.show(str(folder), "0")
+            printed_tree.show(str(folder), "0")
         said = str(error.value)
         assert path.name in said and f"make analyse RUN={folder}" in said and "\n" not in said
         path.write_bytes(before)
-    terminal.show(str(folder), "0")
+    printed_tree.show(str(folder), "0")

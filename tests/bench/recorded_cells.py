@@ -11,10 +11,10 @@ import hidden
 
 from analysis.adapters import device_logs
 from analysis.observers import blktrace
+from commitpath.commands.sensitivity import LOG
 from commitpath.fitting.candidate import Candidate
 from commitpath.fitting.experiment_lists import MIB, SECOND, Facts, Row, empty_cache
 from commitpath.fitting.held_out import forced, sync
-from commitpath.run.sensitivity import LOG
 from images.flash_model import DRIVER
 from model.block_operations import DISCARD, FLUSH, FUA, OP, READ
 

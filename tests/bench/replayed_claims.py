@@ -13,16 +13,16 @@ import numpy as np
 
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
+from commitpath.cells.grid import Expanded
 from commitpath.cells.identities import cell_id
+from commitpath.commands.sensitivity import commands_of, replay
 from commitpath.database.select import Run
-from commitpath.papers import command, request, robust
+from commitpath.papers import reproduce, request, robust
 from commitpath.papers.paper import Claim
 from commitpath.papers.variations import Variation
 from commitpath.results.metrics import WHOLE
 from commitpath.results.query import Results
-from commitpath.run.sensitivity import commands_of, replay
 from commitpath.sweep import drive, sweep_plan
-from commitpath.sweep.grid import Expanded
 
 Profile = Mapping[str, Any]
 OPTIONS = ("PAPER", "FIGURE")
@@ -96,6 +96,6 @@ def recorded(given: Mapping[str, str], device: str) -> Verdicts:
     planned, _ = sweep_plan.merge([Expanded(own, [])])
     if drive.carry_out(planned, [], {}, whole=False):
         raise LabError(f"DEVICE={device}: a run failed, so the verdicts are not known")
-    stored = command.stored_results(planned)
+    stored = reproduce.stored_results(planned)
     found = {cell_id(run.cell): stored.find(run.cell).runs[-1] for run in planned.values()}
     return Verdicts(claims, [read(run) for run in found.values()], stored.lab)

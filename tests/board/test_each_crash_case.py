@@ -6,7 +6,7 @@ import commands
 import pytest
 import yaml
 
-from commitpath.run import crash_cases
+from commitpath.commands import crash_cases
 
 
 @pytest.mark.parametrize("name", crash_cases.names())

@@ -13,7 +13,7 @@ import synthetic_ledger
 
 from analysis.inspect.load import Loaded
 from analysis.tree.chain import Node, tree
-from analysis.tree.terminal import Terminal, lines, show
+from analysis.tree.printed_tree import Terminal, lines, show
 from base.errors import BadInputError
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def test_no_line_is_wider_than_the_terminal(run: Path, columns: int) -> None:
 def test_colours_only_on_a_terminal(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(str(run), "slowest")
     assert "\x1b" not in capsys.readouterr().out
-    program = f"from analysis.tree.terminal import show; show({str(run)!r}, 'slowest')"
+    program = f"from analysis.tree.printed_tree import show; show({str(run)!r}, 'slowest')"
     command = [sys.executable, "-c", program]
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "70"}

@@ -15,7 +15,7 @@ import zstandard
 
 from analysis.adapters import device_logs, proberecords
 from analysis.observers import content
-from analysis.run_files import stored_files
+from base import raw_files
 
 LOG_HEADER = 32  # bytes of device.bin before its entries
 
@@ -108,4 +108,4 @@ class Recording:
         if self.hashed:
             path = self.folder / "host.json"
             host = json.loads(path.read_text())
-            path.write_text(json.dumps(host | {"raw_sha256": stored_files.hashes(self.folder)}))
+            path.write_text(json.dumps(host | {"raw_sha256": raw_files.hashes(self.folder)}))

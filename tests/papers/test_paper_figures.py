@@ -12,11 +12,11 @@ import yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import Expanded, expand
 from commitpath.charts.model import Bar
 from commitpath.charts.panel_values import fill, footnotes
 from commitpath.papers import authors_runs, document, figure_data, figures, page, paper
 from commitpath.results import query
-from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
 FIGURES = paper.load(PAPER).figures

@@ -8,6 +8,7 @@ from test_ssl_paper import run
 
 from base.errors import LabError
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import expand
 from commitpath.cells.identities import cell_id
 from commitpath.charts import panel_values
 from commitpath.charts.model import Value
@@ -15,7 +16,6 @@ from commitpath.papers import document, figure_data, judge, paper
 from commitpath.papers.readings import of_engine, reading
 from commitpath.results.metrics import number
 from commitpath.results.query import Found, Number, Results, is_cell
-from commitpath.sweep.grid import expand
 from model import durability, engines
 
 CELL = make_cell({"ENGINE": "leveldb", "WORKLOAD": "kv"})

@@ -11,6 +11,7 @@ import pytest
 from analysis.report import manual
 from base.errors import BadInputError, LabError
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import at_most, expand
 from commitpath.cells.identities import cell_id
 from commitpath.database.select import Run
 from commitpath.papers import document, figure_data, judge, page, paper
@@ -18,7 +19,6 @@ from commitpath.papers.readings import UNCHANGED
 from commitpath.results import metrics
 from commitpath.results.metrics import number
 from commitpath.results.query import Results
-from commitpath.sweep.grid import at_most, expand
 from model.cell import Cell
 
 TRACES = ["androbench", "gmail", "kakaotalk", "facebook", "browser", "twitter"]

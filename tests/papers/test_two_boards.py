@@ -11,13 +11,13 @@ import pytest
 
 from analysis.stats.spread import interval
 from base.errors import BadInputError
+from commitpath.cells.grid import GRIDS_OWN, Expanded, expand
 from commitpath.cells.identities import cell_id
 from commitpath.cells.samples import Sampling
 from commitpath.database import select, store
 from commitpath.host import ansible
 from commitpath.papers import document, figures, judge, page, paper, request, two_boards
 from commitpath.results.query import Results
-from commitpath.sweep.grid import GRIDS_OWN, Expanded, expand
 from model.cell import Cell
 
 PAPER = "apsys17"

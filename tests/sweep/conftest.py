@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from lab import Lab
 
-from analysis.run_files import stored_files
+from base import raw_files
 from base.identity import cell_name
 from base.paths import CACHE
 from commitpath.host import ansible
@@ -69,7 +69,7 @@ def recorded(
             (run / ("watch.json" if (run / "watch.json").exists() else "cell.json")).read_text()
         )
         host = json.loads((run / "host.json").read_text())
-        (run / "host.json").write_text(json.dumps(host | {"raw_sha256": stored_files.hashes(run)}))
+        (run / "host.json").write_text(json.dumps(host | {"raw_sha256": raw_files.hashes(run)}))
         folder = results / cell_name(cell) / host["run_id"]
         shutil.copytree(run, folder)
         with undrawn():

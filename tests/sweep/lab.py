@@ -22,8 +22,8 @@ from some_cell import some_cell
 from analysis import figures, pipeline
 from analysis.crash import verdicts
 from analysis.report import manual
-from analysis.run_files import derived, stored_files
-from base import identity
+from analysis.run_files import derived
+from base import identity, raw_files
 from base.identity import canonical
 from base.version import version
 from commitpath.cells.axes import probe_files
@@ -173,7 +173,7 @@ def analysed() -> Path:
         archive.extractall(place)
     run = place / "run"
     host = json.loads((run / "host.json").read_text())
-    write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
+    write(run / "host.json", host | {"raw_sha256": raw_files.hashes(run)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "render_all", commands.draw_nothing)
         patch.setattr(manual, "write", commands.document_nothing)

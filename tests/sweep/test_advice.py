@@ -13,12 +13,12 @@ from lab import Lab, edit
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, BadInputError, LabError
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import expand
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.reporting import advise, limits
 from commitpath.reporting.choice import CHOSEN, LISTED, choice, chosen, key, needs, planned
 from commitpath.results.query import Results
 from commitpath.sweep import drive
-from commitpath.sweep.grid import expand
 from commitpath.sweep.sweep_plan import Planned
 from model import engines
 from model.cell import Cell

@@ -6,8 +6,8 @@ import pytest
 
 from base.errors import LabError
 from commitpath.boards import lab_board
+from commitpath.commands import sweep_job as job
 from commitpath.host import ansible
-from commitpath.sweep import job
 
 
 class Board:

@@ -11,7 +11,7 @@ import pytest
 from analysis import __main__ as analysis_main
 from base.errors import BadInputError, LabError
 from commitpath.cells.axes import axes, newest, releases
-from commitpath.commands import axis_runs, board_commands, table
+from commitpath.commands import axis_runs, board_commands, dispatch
 from commitpath.commands.axis_runs import first_that_differs
 from commitpath.results import run_folders
 from commitpath.run import experiment
@@ -23,7 +23,7 @@ def boards(monkeypatch: pytest.MonkeyPatch, recorded: Callable[[str], Path]) -> 
     """A board on which SQLite since 3.31.1, and journal mode WAL, have the costs of a WAL. The cells run."""
     ran: list[Cell] = []
 
-    def run_once(cell: Cell, _: float) -> Path:
+    def run_once(cell: Cell, _: float, **__: object) -> Path:
         ran.append(cell)
         if cell.sqlite == "3.44.2" or cell.journal_mode == "off":
             raise LabError("the board died")
@@ -39,7 +39,7 @@ def boards(monkeypatch: pytest.MonkeyPatch, recorded: Callable[[str], Path]) -> 
 def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
     """(exit code, lines)."""
     capsys.readouterr()
-    code = table.run([*words])
+    code = dispatch.run([*words])
     printed = capsys.readouterr()
     return code, (printed.err or printed.out).splitlines()
 
@@ -219,7 +219,7 @@ def test_a_failed_run_ends_it_behind_the_rows_before(
 ) -> None:
     target = tmp_path / "new.csv"
     words = ["trend", "AXIS=mode", "VALUES=delete|off|wal", "METRICS=syncs", f"CSV={target}"]
-    assert table.run(words) == 1
+    assert dispatch.run(words) == 1
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 2
     assert printed.err == "commitpath: JOURNAL_MODE=off: the board died\n"

@@ -41,9 +41,9 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
     (tmp_path / "todo.json").write_text(json.dumps(list(runs)))
     (tmp_path / "fake.py").write_text(FAKE)
     rules = (ROOT / "commitpath/sweep/Snakefile").read_text()
-    job = 'JOB = f"exec {shlex.quote(sys.executable)} -m commitpath.sweep.job"'
+    job = 'JOB = f"exec {shlex.quote(sys.executable)} -m commitpath.commands.sweep_job"'
     assert job in rules
-    (tmp_path / "Snakefile").write_text(rules.replace("-m commitpath.sweep.job", "fake.py"))
+    (tmp_path / "Snakefile").write_text(rules.replace("-m commitpath.commands.sweep_job", "fake.py"))
     command = [
         *(*(sys.executable, "-m", "snakemake"), "--cores", "4", "--scheduler", "greedy", "--nolock"),
         *("--resources", "board_0=1", "board_1=1", "board_2=2"),

@@ -7,7 +7,7 @@ import pytest
 from some_cell import some_cell
 
 from commitpath.database.select import Run
-from commitpath.sweep import clocks
+from commitpath.results import clocks
 
 
 def test_runs_that_are_alike_have_the_same_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,10 @@ import pytest
 from lab import Lab, edit
 
 from analysis import diff
-from analysis.diff import causes
+from analysis.diff import cost_by_cause
 from analysis.run_files import derived, stored
 from base.errors import BadInputError, LabError
-from commitpath.commands import board_commands, table
+from commitpath.commands import analysed_runs, board_commands, dispatch
 from commitpath.results import expectations, marks, metrics, run_folders, run_verdicts
 from commitpath.run import experiment
 from commitpath.sweep import drive
@@ -57,7 +57,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             return run
 
         monkeypatch.setattr(experiment, "run_once", run_once)
-        monkeypatch.setattr(experiment, "analyse", lambda _: code)
+        monkeypatch.setattr(analysed_runs, "analyse", lambda _: code)
         monkeypatch.setattr(board_commands, "ensure_packages", lambda **_: None)
 
     return prepare
@@ -66,7 +66,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def judged(capsys: pytest.CaptureFixture[str], command: str, *words: str) -> tuple[int, list[str]]:
     """(exit code, lines of standard error, or of the verdict if there are none)."""
     capsys.readouterr()
-    code = table.run([command, *words])
+    code = dispatch.run([command, *words])
     printed = capsys.readouterr()
     return code, (printed.err or printed.out).splitlines()
 
@@ -199,7 +199,7 @@ def test_a_run_that_fails_has_no_verdict(
 def test_a_host_that_is_refused_before_the_run_has_no_verdict(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(table.places, "begin", lambda _: Path("/dev/null/x").mkdir())
+    monkeypatch.setattr(dispatch.places, "begin", lambda _: Path("/dev/null/x").mkdir())
     assert judged(capsys, "experiment", "EXPECT=tps>1")[0] == EXIT_NO_VERDICT
     assert judged(capsys, "experiment")[0] == 1
 
@@ -411,7 +411,7 @@ def test_the_parts_of_a_metric_are_the_metric(name: str, recorded: Callable[[str
                 continue
             if metric == "tps" or (spec.quantity == "time" and "watch" in name):
                 continue
-            parts = causes.parts(opened, spec.quantity, None if op == metrics.WHOLE else op)
+            parts = cost_by_cause.parts(opened, spec.quantity, None if op == metrics.WHOLE else op)
             assert sum(parts.values()) == pytest.approx(measured * unit.get(metric, 1)), (metric, op)
             compared += 1
     assert compared == (14 if "f2fs" in name else 12)
@@ -423,9 +423,9 @@ def test_causes_are_those_of_a_diff(delete: Path, wal: Path) -> None:
     for op in ("insert", "update", "delete"):
         for quantity, names in (("bytes", diff.LABELS), ("time", diff.TIMES)):
             for side, run in enumerate(runs):
-                parts = causes.parts(run, quantity, op)
+                parts = cost_by_cause.parts(run, quantity, op)
                 means = {name: found.means[op][name][side] for name in names}
-                shown = {causes.TIME_WORDS.get(name, name): mean for name, mean in means.items()}
+                shown = {cost_by_cause.TIME_WORDS.get(name, name): mean for name, mean in means.items()}
                 assert {name: part for name, part in parts.items() if part} == pytest.approx(
                     {name: mean for name, mean in shown.items() if mean}
                 )
@@ -434,14 +434,14 @@ def test_causes_are_those_of_a_diff(delete: Path, wal: Path) -> None:
 def test_every_quantity_of_a_metric_has_causes(delete: Path) -> None:
     run = stored.read(delete)
     for quantity in {spec.quantity for spec in metrics.METRICS.values()} - {""}:
-        assert causes.parts(run, quantity)
+        assert cost_by_cause.parts(run, quantity)
 
 
 def test_a_run_without_the_files_or_the_records_has_no_cause(delete: Path, wal: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(wal, tmp_path / "run"))
     edit(other / "cell.json", n=9)
     with pytest.raises(Exception, match=r"not comparable with .*: N is 8 and 9"):
-        causes.largest((stored.read(delete), stored.read(other)), "bytes", "insert")
+        cost_by_cause.largest((stored.read(delete), stored.read(other)), "bytes", "insert")
     (other / "tables/costs.parquet").unlink()
     with pytest.raises(Exception, match="no such table"):
-        causes.parts(stored.read(other), "syncs")
+        cost_by_cause.parts(stored.read(other), "syncs")

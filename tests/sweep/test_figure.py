@@ -23,7 +23,8 @@ from analysis.figures import style
 from base import scratch
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
-from commitpath.charts import command, files, frame, lines, look, render, scatter
+from commitpath.cells.grid import expand
+from commitpath.charts import files, frame, grid_figure, lines, look, render, scatter
 from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, Value
 from commitpath.charts.scatter import Mark
@@ -33,7 +34,6 @@ from commitpath.papers import texts
 from commitpath.reporting.durability_rows import MEASURED
 from commitpath.results.metrics import METRICS, rate
 from commitpath.results.query import Found, Number
-from commitpath.sweep.grid import expand
 
 GRID = """description: page sizes
 constants: {rows: 100, n: 10}
@@ -372,7 +372,7 @@ def test_a_csv_of_a_figure_is_replaced_and_another_is_not(tmp_path: Path) -> Non
     table.symlink_to("nowhere")
     with pytest.raises(BadInputError, match=says):
         figure_path(name)
-    for first in (["fs", *command.COLUMNS], ["fs", *MEASURED, "marks"]):
+    for first in (["fs", *grid_figure.COLUMNS], ["fs", *MEASURED, "marks"]):
         files.write_csv(table, [first, ["f2fs"]])
         assert figure_path(name) == tmp_path / "x.svg"
 
@@ -422,9 +422,9 @@ def test_help_and_checks_have_the_table_of_metrics() -> None:
     assert forms and forms["values"] == list(FORMS)
 
 
-@pytest.mark.parametrize("name", command.names())
+@pytest.mark.parametrize("name", grid_figure.names())
 def test_each_data_file_is_a_figure_of_its_grid(name: str) -> None:
-    spec = command.spec_of({"NAME": name})
+    spec = grid_figure.spec_of({"NAME": name})
     _, made = panels(spec, expand(spec.grid))
     assert made and all(panel.bars for panel in made)
 
@@ -447,9 +447,9 @@ def test_a_metric_with_all_operations_is_of_all() -> None:
 
 def test_a_data_file_with_an_unknown_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.yml").write_text("description: d\ngrid: quick\nx: fs\nmetrik: tps\n")
-    monkeypatch.setattr(command, "FIGURES", tmp_path)
+    monkeypatch.setattr(grid_figure, "FIGURES", tmp_path)
     with pytest.raises(BadInputError, match=r"x.yml: file: .*'metrik' was unexpected"):
-        command.spec_of({"NAME": "x"})
+        grid_figure.spec_of({"NAME": "x"})
 
 
 def test_more_series_than_colours_are_refused_but_not_of_numbers() -> None:

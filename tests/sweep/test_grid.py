@@ -6,8 +6,9 @@ import pytest
 from lab import Lab
 
 from base.errors import BadInputError
+from commitpath.cells import grid
 from commitpath.cells.samples import Sampling
-from commitpath.sweep import drive, grid, sweep_plan
+from commitpath.sweep import drive, sweep_plan
 
 SMALL = "constants: {rows: 100, n: 5}\n"
 

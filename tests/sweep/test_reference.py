@@ -11,13 +11,13 @@ import pytest
 from lab import ROOT, Lab, one_line
 
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import expand
 from commitpath.command_line import stored_run
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
 from commitpath.sweep import sweep_plan
 from commitpath.sweep.drive import next_command
-from commitpath.sweep.grid import expand
 
 PAGE = ROOT / "docs/how-to/results-db.md"
 FILE = "experiments/reference.tar.xz"

@@ -14,12 +14,12 @@ from lab import Lab, manifest
 from analysis.stats import spread
 from base.errors import BadInputError
 from commitpath.cells.from_variables import make_cell
+from commitpath.cells.grid import expand
 from commitpath.cells.identities import cell_id
 from commitpath.database.select import Run
 from commitpath.papers import document, judge, page, paper, request, verdict
 from commitpath.papers.strips import Strips
 from commitpath.results.query import Results
-from commitpath.sweep.grid import expand
 from model import cell as cells
 from model import engines
 from model.cell import Cell

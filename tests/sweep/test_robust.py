@@ -11,11 +11,11 @@ from lab import Lab
 from test_reproduce import HEAD, run
 
 from base.errors import BadInputError
-from commitpath.papers import command, document, estimate, judge, page, paper, request, robust, robust_page
+from commitpath.cells.grid import Expanded
+from commitpath.papers import document, estimate, judge, page, paper, reproduce, request, robust, robust_page
 from commitpath.papers.variations import Variation, variations
 from commitpath.results.query import Results
 from commitpath.sweep import progress, sweep_plan
-from commitpath.sweep.grid import Expanded
 
 ROBUST = """
 robust:
@@ -271,4 +271,4 @@ def test_what_cannot_be_varied(wanted: request.Request, lab: Lab, tmp_path: Path
     assert "ROBUST is yes, no" in lab.says("reproduce", PAPER="apsys17", ROBUST="1")
     (tmp_path / "p/paper.yml").write_text(HEAD)
     with pytest.raises(BadInputError, match="has no `robust`"):
-        command.reproduce({"PAPER": "p", "ROBUST": "yes"})
+        reproduce.reproduce({"PAPER": "p", "ROBUST": "yes"})

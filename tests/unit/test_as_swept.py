@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from commitpath.sweep.as_swept import as_swept
-from commitpath.sweep.grid import expand
+from commitpath.cells.grid import expand
+from commitpath.results.as_swept import as_swept
 from model.cell import Cell
 
 

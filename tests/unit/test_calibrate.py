@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from analysis.instrument.calibration import measure, table
-from commitpath.run import calibrate
-from commitpath.run.calibrate import DEPTHS, figure, source_iops
+from commitpath.commands import calibrate
+from commitpath.commands.calibrate import DEPTHS, figure, source_iops
 
 SOURCES = [
     {"measure": "read_random_4k_qd32", "value": 19000, "unit": "IOPS", "source": "a table"},

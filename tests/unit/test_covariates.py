@@ -14,6 +14,7 @@ import pytest
 from analysis.adapters import covariates as stored
 from analysis.checks import covariates as checks
 from commitpath.host import ansible
+from model.covariates import COMMANDS, SECTORS
 
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
 MMC = "sys/devices/platform/mmc_host/mmc0/mmc0:aaaa"
@@ -131,7 +132,7 @@ def test_what_a_board_does_not_say_is_said_to_be_unreadable(on_board: ModuleType
     assert on_board.kernel_config(board)[0]["kernel_config"] == "/proc/config.gz"
 
 
-COUNTED = (*stored.COMMANDS, *stored.SECTORS)
+COUNTED = (*COMMANDS, *SECTORS)
 GOOD = {
     "time_ns": "1000000000",
     "boot_id": "one",

@@ -587,6 +587,7 @@ AFTER = {
         ({}, ""),
         ({"throttle/get_throttled": "0x40000"}, "its CPU was throttled: throttle/get_throttled changed from"),
         ({"temperature/thermal_zone0 cpu-thermal": "85000"}, "celsius is 85, limit 80"),
+        ({"time_ns": "-1"}, "covariates.json: time_ns is not later than at the begin"),
     ],
 )
 def test_the_conditions_of_a_measurement(end: dict[str, str], says: str) -> None:

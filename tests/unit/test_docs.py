@@ -9,10 +9,10 @@ import pytest
 
 from base import identity
 from base.errors import BadInputError
+from commitpath.cells import grid
 from commitpath.cells.from_variables import make_cell
 from commitpath.cells.identities import stored
 from commitpath.command_line import help, variables
-from commitpath.sweep import grid
 from model import filesystems
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -99,7 +99,7 @@ def test_what_is_missing_is_named_in_a_short_line(command: str, tmp_path: Path) 
 
 BUILD = """
 import resource, sys
-from commitpath.commands import table
+from commitpath.commands import dispatch
 from images import artifacts
 for path, limit, *words in [
     (sys.argv[1], -1),
@@ -108,9 +108,9 @@ for path, limit, *words in [
     (sys.argv[1], 20_000, "FS=zzz"),
 ]:
     line = ["sh", "-c", 'echo begun; head -c 100000 /dev/zero > "$0"', path]
-    table.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
+    dispatch.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))
-    print(table.run(["emulator", *words]) or 0, file=sys.stderr)
+    print(dispatch.run(["emulator", *words]) or 0, file=sys.stderr)
 """
 
 

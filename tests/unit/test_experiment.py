@@ -18,6 +18,7 @@ from base.errors import LabError
 from commitpath.cells import samples
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import stored_run
+from commitpath.commands import analysed_runs
 from commitpath.host import ansible
 from commitpath.run import compressed_files, crash_trials, experiment, plan
 from model.cell import Cell
@@ -47,7 +48,7 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
     runs = iter(("unreadable", "good"))
     monkeypatch.setattr(experiment, "run_once", lambda *_, **__: place / next(runs))
     monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
-    codes = experiment.experiment([some_cell()], 2, 1.0)
+    codes = analysed_runs.run_samples([some_cell()], 2, 1.0)
     assert codes == {place / "unreadable": 3, place / "good": 0}
     said = capsys.readouterr()
     assert f"not compared, as it could not be analysed: {place}/unreadable\n" in said.err
@@ -57,14 +58,15 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
 def test_every_sample_runs_before_one_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ran = []
 
-    def run_once(cell: Cell, _: float, turn: int) -> Path:
+    def run_once(cell: Cell, _: float, turn: int, meanwhile: object) -> Path:
+        assert meanwhile is analysed_runs.load_analysis
         ran.append((cell.seed, cell.board_number, turn))
         return tmp_path / f"r{len(ran)}"
 
     monkeypatch.setattr(experiment, "run_once", run_once)
-    monkeypatch.setattr(experiment, "analyse", lambda _: 3)
+    monkeypatch.setattr(analysed_runs, "analyse", lambda _: 3)
     cells = samples.cells({"SEED": "7", "BOARD_NUMBER": "2"}, range(7, 9), 2)
-    assert [*experiment.experiment(cells, 2, 1.0).values()] == [3] * 8
+    assert [*analysed_runs.run_samples(cells, 2, 1.0).values()] == [3] * 8
     each = [(7, 2), (8, 2), (7, 3), (8, 3)]
     assert ran == [(*sample, turn) for turn in (1, 2) for sample in each]
 
@@ -103,7 +105,7 @@ def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(experiment, "virtual_board", lambda _: None)
     monkeypatch.setattr(experiment, "ensure_snapshot", lambda *_: tmp_path)
     monkeypatch.setattr(experiment, "ensure_watched", ensure_watched)
-    monkeypatch.setattr(experiment, "run_together", lambda _, folders, files, limit: (folders, files))
+    monkeypatch.setattr(experiment, "run_together", lambda _, folders, files, *__: (folders, files))
     ran, trials = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
     assert trials == crash_trials.Trials()
     assert ran == ([tmp_path / "1", tmp_path / "2"], [one.files for one in planned.runs])

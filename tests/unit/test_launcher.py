@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commitpath.command_line import help, variables
-from commitpath.commands import table
+from commitpath.commands import dispatch
 
 ROOT = Path(__file__).resolve().parents[2]
 # In the place of a Python that has everything loaded: prints what it would run, and where.
@@ -210,7 +210,7 @@ def test_settings_for_another_python_do_not_matter(tmp_path: Path) -> None:
     sources = [path for folder in folders for path in (ROOT / folder).glob("**/*.py")]
     using = {str(path.relative_to(ROOT)) for path in sources if "sys.executable" in path.read_text()}
     # Snakemake has an environment without them, and of uv only the folder is taken
-    assert using == {"base/paths.py", "commitpath/commands/table.py", "commitpath/sweep/snakemake.py"}
+    assert using == {"base/paths.py", "commitpath/commands/dispatch.py", "commitpath/sweep/snakemake.py"}
 
 
 def test_help_on_what_is_no_target_is_one_line(tree: Path) -> None:
@@ -246,4 +246,4 @@ def test_the_environment_is_made_once(tree: Path, tmp_path: Path, missing: str) 
 def test_each_target_is_a_command_with_its_variables() -> None:
     """One list: a target of the Makefile, a command, an entry of variables.yml."""
     targets = {name for name, _ in help.targets()}
-    assert targets == set(table.COMMANDS) == set(variables.commands())
+    assert targets == set(dispatch.COMMANDS) == set(variables.commands())

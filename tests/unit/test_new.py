@@ -44,9 +44,9 @@ FILES = {"engine": 4, "workload": 2, "filesystem": 5, "device": 1, "observer": 3
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 MAKE = """
 import json, sys
-from commitpath.commands import table
+from commitpath.commands import dispatch
 for kind, name in json.loads(sys.argv[1]).items():
-    assert table.run(["new", f"KIND={kind}", f"NAME={name}"]) == 0
+    assert dispatch.run(["new", f"KIND={kind}", f"NAME={name}"]) == 0
     print()
 """
 # Kind of CONTRIBUTING.md: the files of a copy, and what is replaced in them.

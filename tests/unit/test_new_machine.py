@@ -26,7 +26,7 @@ def test_one_least_python() -> None:
     assert set(re.findall(r"sys\.version_info < \((\d+), (\d+)\)", bootstrap)) == {tuple(LEAST.split("."))}
     assert f'python_version = "{LEAST}"' in project
     assert f'target-version = "py{LEAST.replace(".", "")}"' in project
-    assert f'"--python-version", "{LEAST}",' in (ROOT / "commitpath/commands/table.py").read_text()
+    assert f'"--python-version", "{LEAST}",' in (ROOT / "commitpath/commands/dispatch.py").read_text()
 
 
 @pytest.mark.parametrize("name", ["requirements", "requirements-build"])

@@ -38,8 +38,8 @@ def test_no_data_is_read_at_import() -> None:
 
 LIGHT = """
 import sys
-from commitpath.commands import table
-assert table.run(sys.argv[1:]) in (0, 2)
+from commitpath.commands import dispatch
+assert dispatch.run(sys.argv[1:]) in (0, 2)
 print(sorted({"matplotlib", "numpy", "polars"} & sys.modules.keys()))
 """
 

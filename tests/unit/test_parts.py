@@ -3,6 +3,8 @@ workload."""
 
 import re
 import subprocess
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,8 @@ PARTS: dict[str, tuple[list[str], str, set[str]]] = {
         set(),
     ),
 }
+# the same part in two stages of a package
+IN_TWO_STAGES = {"analysis": {"blktrace", "covariates", "ext4", "f2fs"}}
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -60,6 +64,15 @@ def test_no_other_code_names_a_part(kind: str) -> None:
     line = ["git", "grep", "-lwE", words, "--", *CODE]
     paths = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert {path for path in paths if not re.search(own.replace("WORDS", words), path)} == others
+
+
+@pytest.mark.parametrize("package", ["analysis", "base", "commitpath", "images", "model"])
+def test_no_two_modules_of_a_package_share_a_name(package: str) -> None:
+    line = ["git", "ls-files", f"{package}/*.py", ":!commitpath/skeletons"]
+    paths = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    modules = Counter(Path(path).stem for path in paths)
+    shared = {name for name, count in modules.items() if count > 1} - {"__init__"}
+    assert shared == IN_TWO_STAGES.get(package, set())
 
 
 def test_a_limit_is_told_with_its_file() -> None:

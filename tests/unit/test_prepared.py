@@ -13,10 +13,10 @@ from base.errors import LabError
 from commitpath.boards import prepared
 from commitpath.boards.payload import tar_of
 from commitpath.cells.from_variables import make_cell
-from commitpath.commands import board_commands
+from commitpath.commands import board_commands, calibrate
+from commitpath.commands import sweep_job as job
 from commitpath.host import ansible
-from commitpath.run import calibrate, experiment, plan
-from commitpath.sweep import job
+from commitpath.run import experiment, plan
 from images import artifacts, programs, snapshot
 from images.cellrun import RunOutput
 from images.snapshot import SnapshotError

@@ -22,7 +22,7 @@ from pathlib import Path
 from commitpath.host import places
 from base import scratch
 from base.paths import RESULTS
-from commitpath.papers import command
+from commitpath.papers import reproduce
 from images import artifacts, board
 here = Path()
 places.begin('experiment')
@@ -35,7 +35,7 @@ folders = [
     scratch.folder(RESULTS / 'cell/run', '.analysis'),
     scratch.folder(RESULTS / 'cell', '.run'),
     scratch.folder(RESULTS, '.import'),
-    command.replaced(RESULTS / 'papers/one'),
+    reproduce.replaced(RESULTS / 'papers/one'),
     scratch.temporary('ansible'),
     scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis'),
 ]

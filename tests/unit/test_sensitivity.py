@@ -7,7 +7,7 @@ import pytest
 
 from base.errors import BadInputError
 from commitpath.cells.profiles import load_profile
-from commitpath.run import sensitivity
+from commitpath.commands import sensitivity
 
 SAMPLE = Path(__file__).resolve().parents[1] / "analysis/sample-flash-wal.tar.xz"
 

@@ -18,11 +18,11 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 # not as nohup may have left it for the tests
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from commitpath import __main__ as command
-from commitpath.commands import table
+from commitpath.commands import dispatch
 def wait(variables):
     print("begun", flush=True)
     time.sleep(60)
-table.COMMANDS["board"] = wait
+dispatch.COMMANDS["board"] = wait
 sys.argv[1:] = ["board"]
 sys.exit(command.main())
 """
@@ -96,7 +96,7 @@ LOADS = """\
 import sys, time
 class Slow:
     def find_spec(self, name, path, target=None):
-        if name == "commitpath.commands.table":
+        if name == "commitpath.commands.dispatch":
             print("begun", flush=True)
             time.sleep(0.5)
 sys.meta_path.insert(0, Slow())

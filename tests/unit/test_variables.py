@@ -10,16 +10,16 @@ import pytest
 
 from analysis import export
 from base.errors import BadInputError
-from commitpath.cells import samples
+from commitpath.cells import grid, samples
 from commitpath.cells.axes import axes
 from commitpath.cells.from_variables import make_cell
 from commitpath.command_line import help, variables
-from commitpath.commands import axis_runs, table
-from commitpath.papers.command import PASSED
+from commitpath.commands import axis_runs, dispatch
+from commitpath.papers.reproduce import PASSED
 from commitpath.papers.request import MOST, PLACE
 from commitpath.reporting import candidates, choice, limits
 from commitpath.results import metrics
-from commitpath.sweep import drive, grid
+from commitpath.sweep import drive
 from model.cell import SAMPLED
 
 # where DRY_RUN is near to a variable
@@ -249,7 +249,7 @@ def test_a_schema_that_cannot_be_read_is_one_line(
     def broken() -> None:
         raise BadInputError("schema.yml:3: mapping values are not allowed here")
 
-    for module in (variables, table.variables_table):
+    for module in (variables, dispatch.variables_table):
         monkeypatch.setattr(module, "axes", broken)
-    assert table.run(["results"]) == 2
+    assert dispatch.run(["results"]) == 2
     assert capsys.readouterr().err == "commitpath: schema.yml:3: mapping values are not allowed here\n"

@@ -9,15 +9,15 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.text import did_you_mean, filled_lines, printable
 from commitpath.cells.data_files import load
+from commitpath.cells.grid import expand
 from commitpath.charts import files
 from commitpath.charts.files import figure_path
 from commitpath.charts.model import Drawn, values_of
 from commitpath.charts.spec import Spec, panels
 from commitpath.command_line.stored_run import or_import
 from commitpath.results import query
+from commitpath.results.as_swept import as_swept
 from commitpath.results.marks import footnotes, joined, kernels
-from commitpath.sweep.as_swept import as_swept
-from commitpath.sweep.grid import expand
 
 FIGURES = EXPERIMENTS / "figures"
 WIDTHS = ("3.3", "7")

@@ -2,7 +2,7 @@
 
 A case of experiments/crash-cases has a short run, a crash point, the writes that the device keeps, and the
 recovered state. The run is done, the cut is located in its log and transactions, and a board repeats the run
-and that one trial (commitpath/run/replay_trial.py).
+and that one trial (commitpath/commands/replay_trial.py).
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,10 @@ from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, virtua
 from commitpath.cells import persistent_memory
 from commitpath.cells.data_files import load
 from commitpath.cells.from_variables import make_cell
+from commitpath.commands import replay_trial
 from commitpath.host import ansible
 from commitpath.host.packages import ensure_packages
-from commitpath.run import crash_trials, experiment, replay_trial
+from commitpath.run import crash_trials, experiment
 from commitpath.run.plan import make
 from images import programs
 from model.cell import Cell

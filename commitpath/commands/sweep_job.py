@@ -1,7 +1,7 @@
 """One Snakemake job of a sweep: run and analyse a cell, or prepare a board.
 
-`python -m commitpath.sweep.job run KEY`, or `prepare KEY GROUP` (Snakefile). A job can be killed at any point
-and started again: a run's folder appears only when whole, and a stored run is not repeated.
+`python -m commitpath.commands.sweep_job run KEY`, or `prepare KEY GROUP` (Snakefile). A job can be killed at
+any point and started again: a run's folder appears only when whole, and a stored run is not repeated.
 """
 
 import json
@@ -64,9 +64,12 @@ def stored_run(cell: Cell, repeat: int) -> Path | None:
 def run(cell: Cell, repeat: int) -> Path:
     """Return the folder of the analysed run of a cell and repeat, made if it is not stored."""
     from analysis.__main__ import main as analyse
+    from commitpath.commands.analysed_runs import load_analysis
     from commitpath.run.experiment import run_once
 
-    folder = stored_run(cell, repeat) or answered(cell.board, lambda: run_once(cell, repeat=repeat))
+    folder = stored_run(cell, repeat) or answered(
+        cell.board, lambda: run_once(cell, repeat=repeat, meanwhile=load_analysis)
+    )
     if run_status(folder) is None and analyse([str(folder)]) > 1:
         raise LabError(f"the run cannot be analysed (kept in {folder.relative_to(RESULTS)})")
     if run_status(folder) != "ok":

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from base.errors import BadInputError
 from commitpath.cells.axes import axes
+from commitpath.cells.grid import Expanded, expand
 from commitpath.results.query import Results, unsampled
-from commitpath.sweep.grid import Expanded, expand
 from model.cell import SAMPLED, Cell
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis import diff
-from analysis.diff import terminal
+from analysis.diff import comparison_text
 from analysis.run_files.stored import Stored
 from analysis.schemas import events
 from base import identity
 from base.errors import FileError
 
 TIME, BYTES, SYNCS, FLUSHES, FUA, WRITES = "time", "bytes", "syncs", "flushes", "fua", "writes"
-TIME_WORDS = {name: terminal.TITLES[name].strip() for name in diff.TIMES}
+TIME_WORDS = {name: comparison_text.TITLES[name].strip() for name in diff.TIMES}
 # Of the timed region: the close, and the cost of watching that the baseline run does not have.
 OUTSIDE = "outside transactions"
 # Of flushes.

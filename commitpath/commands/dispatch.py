@@ -107,14 +107,14 @@ PLACES = {
     "artifact": "commitpath.reporting.artifact:artifact",
     "table": "commitpath.reporting.sample_table:table",
     "setup-text": "commitpath.reporting.setup:setup",
-    "reproduce": "commitpath.papers.command:reproduce",
+    "reproduce": "commitpath.papers.reproduce:reproduce",
     "advise": "commitpath.reporting.advise:advise",
-    "crash-replay": "commitpath.run.crash_cases:crash_replay",
-    "figure": "commitpath.charts.command:figure",
+    "crash-replay": "commitpath.commands.crash_cases:crash_replay",
+    "figure": "commitpath.charts.grid_figure:figure",
     "durability": "commitpath.reporting.durability:durability",
     "new": "commitpath.commands.new_part:new",
     "docs": "commitpath.commands.axes_doc:docs",
-    "requirements": "commitpath.commands.table:requirements",
+    "requirements": "commitpath.commands.dispatch:requirements",
 }
 
 

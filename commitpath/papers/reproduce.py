@@ -15,6 +15,7 @@ from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
 from commitpath.cells import samples
+from commitpath.cells.grid import Expanded
 from commitpath.cells.identities import cell_id
 from commitpath.database import store
 from commitpath.papers import estimate, paper, request
@@ -22,7 +23,6 @@ from commitpath.papers.paper import Paper
 from commitpath.papers.request import Request
 from commitpath.results import query
 from commitpath.sweep import drive, sweep_plan
-from commitpath.sweep.grid import Expanded
 from commitpath.sweep.sweep_plan import Planned
 
 # Variables of a sweep that are passed on: how it runs.

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from analysis.diff import TIMES, WHOLE, Diff, compare, terminal
+from analysis.diff import TIMES, WHOLE, Diff, compare, comparison_text
 from analysis.figures import bars, style
 from analysis.inspect.load import Loaded
 from analysis.report import html_page, manual
@@ -209,7 +209,7 @@ def _json(diff: Diff) -> dict[str, object]:
         "durability": diff.durability,
         "profiles": diff.profiles,
         "unpaired": diff.unpaired,
-        "words": terminal.sentences(diff),
+        "words": comparison_text.sentences(diff),
         "means": diff.means,
     }
 
@@ -218,13 +218,13 @@ def _page(diff: Diff, svg: Path, folder: Path) -> str:
     """Return the page. folder: where it will be, from which the runs are linked."""
     template = html_page.environment().get_template("diff/diff.html.j2")
     tables = [
-        ("Whole run, totals" if op == WHOLE else f"Per {op}", terminal.rows(means))
+        ("Whole run, totals" if op == WHOLE else f"Per {op}", comparison_text.rows(means))
         for op, means in diff.means.items()
     ]
     return template.render(
         diff=diff,
-        sentences=terminal.sentences(diff),
-        parts=terminal.PARTS,
+        sentences=comparison_text.sentences(diff),
+        parts=comparison_text.PARTS,
         tables=tables,
         count=diff.pairs.height,
         pairs=typical(diff),
@@ -237,4 +237,4 @@ def main(a: str, b: str, force: bool = False) -> None:
     """Compare two runs and print what differs. FileError if they cannot be compared or read."""
     result = compare(Path(a), Path(b), force)
     report = write(result)
-    print(printable_lines([*terminal.table(result).split("\n"), "", f"report: {report}"]))
+    print(printable_lines([*comparison_text.table(result).split("\n"), "", f"report: {report}"]))

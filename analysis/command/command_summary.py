@@ -7,9 +7,9 @@ import polars as pl
 from analysis.adapters import driver
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
-from analysis.checks.ledger import unattributed_share
+from analysis.checks.ledger_consistency import unattributed_share
 from analysis.command import transactions
-from analysis.command.tables import Tables
+from analysis.command.command_tables import Tables
 from analysis.content import coverage
 from analysis.instrument import cpu
 from analysis.report.summary import notes, timed_wall_seconds, verdict
