@@ -1,4 +1,4 @@
-"""Write hashes of an analysis's files to derived.json; detect later changes; mark a run being analysed.
+"""Write hashes of an analysis's files and sources to derived.json; detect changes; mark a run being analysed.
 
 A run's folder is marked as being analysed by a lock on the folder, which ends with the process. Where a
 filesystem has no locks of folders, as NFS, nothing is marked.
@@ -6,6 +6,8 @@ filesystem has no locks of folders, as NFS, nothing is marked.
 
 import contextlib
 import fcntl
+import functools
+import hashlib
 import json
 import os
 import shutil
@@ -15,6 +17,7 @@ from typing import Any
 
 from analysis.run_files.reading import read_json
 from base.errors import FileError
+from base.paths import EXPERIMENTS, ROOT
 from base.raw_files import sha256
 
 NAME = "derived.json"
@@ -23,8 +26,21 @@ OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", 
 DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.json")
 
 
+@functools.cache
+def sources() -> str:
+    """Return the SHA-256 of all code and data that decide an analysis."""
+    code = (path for part in ("analysis", "base", "model") for path in (ROOT / part).rglob("*.*"))
+    data = (path for axis in ("engine", "kernel", "workload") for path in (EXPERIMENTS / axis).glob("*.yml"))
+    single = (EXPERIMENTS / "schema.yml", ROOT / "workloads/operations.yml", ROOT / "CITATION.cff")
+    made = hashlib.sha256()
+    for path in sorted((*code, *data, *single)):
+        if path.suffix != ".pyc":
+            made.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return made.hexdigest()
+
+
 def content(*folders: Path) -> dict[str, Any]:
-    """Return the content of derived.json for `folders`: `files` {name: SHA-256}.
+    """Return the content of derived.json for `folders`: `sources` and `files` {name: SHA-256}.
 
     Of a file in several folders, the last counts. Missing files are left out.
     """
@@ -34,7 +50,7 @@ def content(*folders: Path) -> dict[str, Any]:
         for path in paths:
             if path.is_file():
                 hashes[str(path.relative_to(folder))] = sha256(path)
-    return {"files": hashes}
+    return {"sources": sources(), "files": hashes}
 
 
 def fault(folder: Path, *names: str) -> str | None:
@@ -63,6 +79,11 @@ def whole_fault(folder: Path) -> str | None:
         files = None
     written = [str(path.relative_to(folder)) for path in (folder / "tables").glob("*")]
     return fault(folder, *dict.fromkeys(("summary.json", *written, *(files or {}))))
+
+
+def is_ours(folder: Path) -> bool:
+    """Return whether an analysis is whole and by the present sources."""
+    return whole_fault(folder) is None and read_json(folder / NAME).get("sources") == sources()
 
 
 def check(folder: Path, *names: str) -> None:

@@ -103,8 +103,8 @@ def name_of(row: Mapping[str, Any]) -> str:
 def import_(source: Path) -> str:
     """Merge another lab's export into this database; return a summary.
 
-    Runs with files keep their analysis if no file changed since; else they are analysed here. Rows of this
-    lab are left out: its runs come from their folders.
+    Runs with files are analysed here, unless the same sources did that and no file changed since. Rows of
+    this lab are left out: its runs come from their folders.
     """
     count: Counter[str] = Counter()
     with scratch.folder(RESULTS, ".import") as part, ExitStack() as stack:
@@ -164,8 +164,11 @@ def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[P
 
 
 def keeps_analysis(folder: Path) -> bool:
-    """Return whether a run came with a whole analysis. Raises FileError if its raw files changed."""
-    if derived.whole_fault(folder):
+    """Return whether a run came with a whole analysis by the present sources.
+
+    Raises FileError if its raw files changed.
+    """
+    if not derived.is_ours(folder):
         derived.remove(folder)
         return False
     stored_files.compare(folder, raw_files.hashes(folder), stored_hashes(folder))

@@ -1,4 +1,4 @@
--- results.sqlite, schema version 7 (PRAGMA user_version). docs/how-to/results-db.md explains it.
+-- results.sqlite, schema version 8 (PRAGMA user_version). docs/how-to/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -59,9 +59,11 @@ CREATE TABLE run (
   n INTEGER AS (cell ->> '$.n'),
   value_size INTEGER AS (cell ->> '$.value_size'),
   seed INTEGER AS (cell ->> '$.seed'),
-  -- effective, read back
-  effective TEXT AS (manifest -> '$.sqlite.effective'),
-  compile_options TEXT AS (manifest -> '$.sqlite.compile_options'),
+  -- effective, read back; of the engine's key in the manifest, unless its name cannot be in a JSON path
+  effective TEXT AS (iif(engine GLOB '*["\]*', NULL, manifest -> ('$."' || engine || '".effective'))),
+  compile_options TEXT AS (
+    iif(engine GLOB '*["\]*', NULL, manifest -> ('$."' || engine || '".compile_options'))
+  ),
   mount_options TEXT AS (manifest -> '$.filesystem.mount.options'),
   write_cache TEXT AS (manifest ->> '$.device.write_cache'),
   kernel TEXT AS (manifest ->> '$.board.kernel'),

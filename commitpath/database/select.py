@@ -107,9 +107,9 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
         (row, json.loads(row["cell"])) for row in row_checks.sound(connection, "run", "run_id, lab, cell_id")
     ]
     several = unknown_axes.several_defaults((row["lab"], stored) for row, stored in rows)
-    # SQLite takes a tenth of the time of json.loads
-    query = """SELECT lab, cell_id, run_id, iif(json_valid(manifest), kernel, ''),
-        iif(json_valid(host), commitpath, '') FROM run"""
+    # SQLite takes a tenth of the time of json.loads; an older export may lack generated columns
+    query = """SELECT lab, cell_id, run_id, iif(json_valid(manifest), manifest ->> '$.board.kernel', ''),
+        iif(json_valid(host), host ->> '$.commitpath_commit', '') FROM run"""
     of_board = {tuple(row[:3]): (row[3], row[4]) for row in connection.execute(query)}
     runs = []
     for row, stored in rows:

@@ -1,9 +1,11 @@
 """Create, check and open results.sqlite; every fault is a DatabaseError of one line."""
 
 import contextlib
+import functools
 import re
 import sqlite3
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from base.paths import RESULTS
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 7
+VERSION = 8
 # "cmtp"; identifies our databases
 APPLICATION_ID = 0x636D7470
 # wait for another process's write
@@ -62,9 +64,9 @@ def create(path: Path, label: str = UNNAMED) -> None:
 def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Connection]:
     """Yield a connection to a database, in one transaction.
 
-    path: results/results.sqlite by default, made if it is missing. write: take the lock for writing at once;
-    otherwise nothing is written, but an interrupted write to this lab's database is rolled back. Text that is
-    not UTF-8 has surrogates (row_checks.fault). Raises DatabaseError.
+    path: results/results.sqlite by default, made if it is missing, upgraded if it is older. write: take the
+    lock for writing at once; otherwise nothing is written, but an interrupted write to this lab's database is
+    rolled back. Text that is not UTF-8 has surrogates (row_checks.fault). Raises DatabaseError.
     """
     path = path or DATABASE
     if not path.exists():
@@ -86,6 +88,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
                 connection.execute("PRAGMA query_only=ON")
             if path not in _CHECKED:
                 check(connection, path)
+                if path == DATABASE and outdated(connection):
+                    upgrade()
                 _CHECKED.add(path)
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
@@ -116,15 +120,59 @@ def cut_short(path: Path) -> bool:
     return any(path.with_name(f"{path.name}-{kind}").exists() for kind in ("journal", "wal"))
 
 
+@functools.cache
+def tables() -> dict[str, str]:
+    """Return table → its SQL in schema.sql, as SQLite stores it."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA.read_text())
+        return stored_tables(connection)
+
+
+def stored_tables(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return table → its SQL in a database."""
+    return dict(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall())
+
+
+def outdated(connection: sqlite3.Connection) -> list[str]:
+    """Return the tables that differ from those of schema.sql."""
+    have = stored_tables(connection)
+    return [name for name, sql in tables().items() if have.get(name) != sql]
+
+
+def upgrade() -> None:
+    """Make the tables of this lab's database those of schema.sql; their rows stay.
+
+    Stored columns are copied, since version 0.1.0 the same ones; the others are computed from them.
+    """
+    with contextlib.closing(sqlite3.connect(DATABASE, WAIT_SECONDS, isolation_level=None)) as connection:
+        # damaged rows stay for row_checks, and a user's views as they are
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("PRAGMA legacy_alter_table=ON")
+        connection.execute("BEGIN IMMEDIATE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        # none if another process was first
+        for table in outdated(connection):
+            connection.execute(f"ALTER TABLE {table} RENAME TO older")
+            connection.execute(tables()[table])
+            # without generated ones
+            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+            connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM older")
+            connection.execute("DROP TABLE older")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+        connection.execute("COMMIT")
+    if version != VERSION:
+        print(f"commitpath: {DATABASE}: schema version {version} is now {VERSION}", file=sys.stderr)
+
+
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a whole database of this schema version."""
+    """Refuse a file that is not a whole database of this schema version or an earlier one."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise DatabaseError(f"{path}: not a results database of commitpath; {remedy(path)}")
-    if version != VERSION:
+    if version > VERSION:
         raise DatabaseError(
-            f"{path}: schema version {version}; this commitpath reads {VERSION} "
+            f"{path}: schema version {version}; this commitpath reads up to {VERSION} "
             "(use the commitpath that wrote it, or make it again from its runs: make results REBUILD=yes)"
         )
     # JSON is checked per row by row_checks.fault: one bad row does not make a file unusable

@@ -155,17 +155,34 @@ def test_the_first_calls_in_an_empty_folder(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.sqlite"]
 
 
+@pytest.mark.parametrize("engine", ['a"b', "a\\", "a[", ""])
+def test_another_labs_engine_makes_no_column_fail(engine: str) -> None:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(store.SCHEMA.read_text())
+        connection.execute(
+            """INSERT INTO run (lab, cell_id, run_id, status, reasons, cell, manifest)
+                VALUES ('', '', '', 'ok', '', ?, '{}')""",
+            (json.dumps({"engine": engine}),),
+        )
+        assert connection.execute("SELECT effective, compile_options FROM run").fetchone() == (None, None)
+
+
 @pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
 def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -> None:
+    """An axis, and what was read back."""
     cell = make_cell({"ENGINE": engine})
+    had = {"effective": '{"size":"1"}', "compile_options": '["THREADSAFE=1"]'}
+    manifest = {engine: {name: json.loads(text) for name, text in had.items()}}
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.row_factory = sqlite3.Row
         connection.executescript(store.SCHEMA.read_text())
         connection.execute(
-            "INSERT INTO run (lab, cell_id, run_id, status, reasons, cell) VALUES ('', '', '', 'ok', '', ?)",
-            (json.dumps(cell.document()),),
+            """INSERT INTO run (lab, cell_id, run_id, status, reasons, cell, manifest)
+                VALUES ('', '', '', 'ok', '', ?, ?)""",
+            (json.dumps(cell.document()), json.dumps(manifest)),
         )
         row = connection.execute("SELECT * FROM run").fetchone()
+    assert {name: row[name] for name in had} == had
     # two are what the board read back, which this run has not
     columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
     assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
@@ -250,14 +267,43 @@ def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
     assert "1 run imported, all without files" in done and "2 left out, of this lab" in done
 
 
+@pytest.mark.parametrize("version", [6, store.VERSION])
 @pytest.mark.parametrize("target", ["results", "import"])
-def test_another_schema_version(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
+def test_an_older_schema(lab: Lab, labs: Labs, tmp_path: Path, target: str, version: int) -> None:
+    """With fewer columns, also of the present number: its rows stay, and have the columns of now."""
+    lab.run()
+    database = spoilable(lab, labs, tmp_path, target)
+    before = rows(database)
+    gone = r"^  (kernel|commitpath|lost_worst) .*\n"
+    fewer = re.sub(gone, "", store.tables()["run"], flags=re.MULTILINE)
+    columns = "lab, cell_id, run_id, repeat, status, reasons, path, stamp, cell, summary, manifest, host"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.executescript(
+            f"""ALTER TABLE run RENAME TO newer; {fewer};
+            INSERT INTO run ({columns}) SELECT {columns} FROM newer; DROP TABLE newer;
+            CREATE VIEW mine AS SELECT count(*) FROM run; PRAGMA user_version={version}"""
+        )
+    if target == "import":
+        assert "1 run imported" in lab.ok("import", FILE=str(database))
+        return
+    done = lab.make("results")
+    assert "1 run; 0 new" in done.stdout
+    of_version = f"commitpath: {database}: schema version 6 is now {store.VERSION}\n"
+    assert done.stderr == (of_version if version == 6 else "")
+    assert rows(database) == before
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT * FROM mine").fetchone() == (1,)
+    assert lab.make("results").stderr == ""
+
+
+@pytest.mark.parametrize("target", ["results", "import"])
+def test_a_later_schema_version(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
     lab.run()
     database = spoilable(lab, labs, tmp_path, target)
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version={store.VERSION + 1}")
     before = database.read_bytes()
-    said = f"schema version {store.VERSION + 1}; this commitpath reads {store.VERSION}"
+    said = f"schema version {store.VERSION + 1}; this commitpath reads up to {store.VERSION}"
     assert said in call(lab, target, database)
     assert database.read_bytes() == before
 

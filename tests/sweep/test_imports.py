@@ -1,4 +1,5 @@
-"""make import: runs with files keep their analysis, rows alone are unverified, bad archives leave nothing."""
+"""make import: runs with files keep an analysis by this code, others are analysed again, rows alone are
+unverified, bad archives leave nothing."""
 
 import contextlib
 import io
@@ -20,6 +21,7 @@ import pytest
 from lab import ROOT, Lab
 
 from analysis.report import manual
+from analysis.run_files import derived
 from base.errors import BadInputError
 from commitpath.database import archive
 from commitpath.database.select import UNVERIFIED
@@ -214,15 +216,38 @@ def test_an_archive_that_is_damaged(with_files: tuple[Lab, Path], edit: Edit, sa
     assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
 
 
-@pytest.mark.parametrize("lacks", ["/tables/operations.parquet", "/summary.json", "/derived.json"])
-def test_an_analysis_that_is_not_whole_is_made_again(with_files: tuple[Lab, Path], lacks: str) -> None:
+def of_sources(sources: str | None) -> Edit:
+    """An analysis by these sources; None: as version 0.1.0 wrote it."""
+
+    def edit(name: str, content: bytes) -> tuple[str, bytes]:
+        if name.endswith("/derived.json"):
+            document = json.loads(content) | {"sources": sources}
+            content = json.dumps({key: value for key, value in document.items() if value}).encode()
+        return name, content
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(of_file("/tables/operations.parquet", None), id="/tables"),
+        pytest.param(of_file("/summary.json", None), id="/summary"),
+        pytest.param(of_file("/derived.json", None), id="/derived"),
+        pytest.param(of_sources("ab" * 32), id="by other sources"),
+        pytest.param(of_sources(None), id="of 0.1.0"),
+    ],
+)
+def test_an_analysis_that_is_not_whole_or_by_other_code_is_made_again(
+    with_files: tuple[Lab, Path], edit: Edit
+) -> None:
     lab, path = with_files
-    repack(path, of_file(lacks, None))
+    repack(path, edit)
     done = lab.make("import", FILE=str(path))
     (said,) = done.stderr.splitlines()
     assert re.fullmatch(r"analysed: kiel/f2fs-wal-[\w.-]+/[\w-]+ \(1 of 1\)", said)
-    (name,) = lab.results.glob(f"imported/kiel/*/*{lacks}")
-    assert name.stat().st_size
+    (summary,) = lab.results.glob("imported/kiel/*/*/summary.json")
+    assert derived.is_ours(summary.parent)
 
 
 def packed(path: Path, *members: tarfile.TarInfo) -> Path:
