@@ -27,7 +27,7 @@ from commitpath.host.packages import ensure_packages
 from commitpath.inputs import sql_check
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import clocks, snakemake, sweep_plan
+from commitpath.sweep import clocks, progress, snakemake, sweep_plan
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot
@@ -125,12 +125,14 @@ def carry_out(
 
 
 def announce(runs: Mapping[str, Planned], todo: Sequence[str], jobs: int) -> None:
-    """Print the size of a sweep before it begins. A board's size is the mean of those in the cache."""
+    """Print a sweep's size and time before it begins. A board's size is the mean of those in the cache."""
     groups = sweep_plan.with_bases(runs[key].group for key in todo if runs[key].cell.clock == "virtual")
     sizes = [size for _, size, _ in snapshot.stored(artifacts.CACHE / "snapshots")]
     disk = f", {len(groups) * sum(sizes) / len(sizes) / 2**30:.1f} GiB of cache" if sizes and groups else ""
     boards = f"; at most {len(groups)} boards to prepare{disk}" if groups else ""
-    print(f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}", file=sys.stderr)
+    head = f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}"
+    text = f"{head}; {progress.duration({key: runs[key] for key in todo}, jobs)}"
+    print(filled_lines([text]), file=sys.stderr)
 
 
 def offer_emulator(cells: Iterable[Cell]) -> None:
