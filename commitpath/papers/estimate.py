@@ -9,8 +9,8 @@ from commitpath.database.select import Run
 from commitpath.database.sweep_state import STATE, read_state
 from commitpath.papers.request import Request, virtual_ids
 from commitpath.results import query
-from commitpath.sweep import sweep_plan
-from commitpath.sweep.progress import Progress, clock
+from commitpath.sweep import progress, sweep_plan
+from commitpath.sweep.progress import clock
 from commitpath.sweep.sweep_plan import Planned
 from model import workloads
 from model.cell import Cell
@@ -29,22 +29,12 @@ def text(request: Request, planned: Iterable[Planned]) -> str:
 
 
 def of_sweep(runs: Mapping[str, Planned], jobs: int) -> str:
-    """Return `480 runs on 50 boards, 12 of them stored; 468 to make: about 2:50:00, …`.
-
-    A run takes as long as the mean of the runs that sweeps made here, a board as that of their boards.
-    """
+    """Return `480 runs on 50 boards, 12 of them stored; 468 to make: about 2:50:00, …`."""
     left = {key: run for key, run in runs.items() if not is_stored(run)}
     groups = sweep_plan.with_bases(run.group for run in runs.values())
     head = f"{len(runs)} runs on {len(groups)} boards, {len(runs) - len(left)} of them stored"
-    if not left:
-        return f"{head}; none to make"
-    done, prepared = ({path.name for path in (STATE / kind).glob("*")} for kind in ("done", "prepared"))
-    boards = len(sweep_plan.with_bases(run.group for run in left.values()))
-    seconds = Progress(list(left), [], jobs, 0).left_seconds(len(left), done, boards, prepared)
-    if seconds is None:
-        return f"{head}; {len(left)} to make: the duration is known after the first run"
-    mean = f"at the mean of the {len(done)} stored by sweeps"
-    return f"{head}; {len(left)} to make: about {clock(seconds)}, {mean}"
+    more = f"{len(left)} to make: {progress.duration(left, jobs)}" if left else "none to make"
+    return f"{head}; {more}"
 
 
 def is_stored(run: Planned) -> bool:

@@ -1,5 +1,7 @@
 """`make artifact GRID=… FILE=…`: write a .tar.gz of a grid's runs, figures, set-up text and README."""
 
+import contextlib
+import io
 import shlex
 import shutil
 import tarfile
@@ -8,6 +10,7 @@ from pathlib import Path
 
 from base import scratch
 from base.errors import BadInputError
+from base.text import filled_lines
 from commitpath.cells import grid, samples
 from commitpath.cells.data_files import load as load_data
 from commitpath.charts import grid_figure as figures
@@ -25,7 +28,8 @@ Runs of the grid {grid}: {count} of {cells} cells, made by commitpath at {commit
 runs.tar.gz     the runs: settings, raw records, tables, reports, and results.sqlite
 {file:<15} the cells that were asked for
 setup.txt       the experimental setup, read back from the board, as text and LaTeX
-figures/        each figure of the grid that is a file of experiments/figures, with its numbers
+figures/        the grid's figures of experiments/figures, or else its TPS over its axes, with their numbers;
+                empty if it varies no axis, or more than a figure shows
 {missing}
 To look at them, in a clone of commitpath at {commit}:
 
@@ -69,11 +73,7 @@ def artifact(options: Mapping[str, str]) -> None:
         (place / "figures").mkdir(parents=True)
         shutil.copy(path, place / path.name)
         (place / "setup.txt").write_text("\n".join(setup.text(here, runs, path.stem)) + "\n")
-        for name in figures.names():
-            if load_data(figures.FIGURES / f"{name}.yml", "sweep_figure")["grid"] == path.stem:
-                # of no shipped runs
-                options_of = {"NAME": name, "FIGURE": str(place / f"figures/{name}.pdf")}
-                figures.figure({**options_of, "LAB": this_lab})
+        draw(path, this_lab, place / "figures")
         (place / "README.txt").write_text(readme(path, here, label or this_lab))
         # the last that may fail: it keeps a new label
         keys = {(run.facts["cell"], run.facts["run"]) for run in here}
@@ -83,6 +83,30 @@ def artifact(options: Mapping[str, str]) -> None:
             made.add(place, place.name)
         part.replace(target)
     print(f"{target}: {len(here)} runs, {target.stat().st_size / 2**20:.1f} MiB")
+
+
+def draw(path: Path, lab: str, folder: Path) -> None:
+    """Draw the figures of experiments/figures for a grid's file, or else the one that its sweep proposes.
+
+    lab: whose runs they show, so that it is no shipped ones.
+    """
+    specs = [
+        {"NAME": name}
+        for name in figures.names()
+        if load_data(figures.FIGURES / f"{name}.yml", "sweep_figure")["grid"] == path.stem
+    ]
+    places_of_axes = figure_places(settings_varied(run.cell for run in grid.expand(str(path)).runs))
+    if places_of_axes and not specs:
+        specs = [{"GRID": str(path), **places_of_axes}]
+    for spec in specs:
+        figure = folder / f"{spec.get('NAME', path.stem)}.pdf"
+        try:
+            # it prints a path that goes with the scratch folder
+            with contextlib.redirect_stdout(io.StringIO()):
+                figures.figure({**spec, "FIGURE": str(figure), "LAB": lab})
+        except BadInputError as error:
+            # the runs are what the archive is for
+            print(filled_lines([f"no figure {figure.name}: {error}"]))
 
 
 def readme(path: Path, runs: Sequence[Run], lab: str) -> str:

@@ -1,4 +1,4 @@
-"""`make setup-text`: an "Experimental setup" paragraph and a LaTeX table, from effective settings."""
+"""`make setup-text`: an "Experimental setup" paragraph, a LaTeX table and a list, of effective settings."""
 
 import math
 import re
@@ -22,6 +22,11 @@ from model.cell import SAMPLED
 # Items, each with its values, and MISSING if a run to which it applies lacks it.
 Reported = list[tuple[Item, list[str]]]
 MISSING = "missing"
+
+# Estimated characters in a line of the table's two columns, in LaTeX's article class.
+COLUMNS = (26, 45)
+# Most lines of a table, and of a row; a longer row is in a list, which may break across pages.
+MOST_LINES, MOST_OF_ROW = 45, 2
 
 # Axes that may vary between runs of one setting.
 NO_SETTING = (*SAMPLED, "cut_seed")
@@ -95,12 +100,17 @@ def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b and c`; of many numbers the least and the greatest."""
+    """Return `a`, `a and b`, or `a, b and c`; of many numbers the least and the greatest.
+
+    Texts with commas are separated by semicolons.
+    """
     if all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts):
         texts = sorted(texts, key=float)
         if len(texts) > 4:
             return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
-    return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    if len(texts) < 2 or any("," in text for text in texts):
+        return "; ".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def paragraph(reported: Reported, runs: Sequence[Run], grid: str = "") -> str:
@@ -181,15 +191,41 @@ def named(reported: Reported, engine: str | None = None) -> dict[str, str]:
 
 
 def latex(reported: Reported) -> list[str]:
-    """Return a table with a line for each item and all its values."""
-    lines = [
-        r"\begin{table}",
-        r"\caption{Experimental setup; values read back from the board}",
-        r"\begin{tabular}{lp{0.6\linewidth}}",
-        r"\hline",
-    ]
+    """Return a row for each item and its values in tables of a page at most; then a list of long rows."""
+    tables, filled, long = [list[str]()], 0, list[str]()
     for item, texts in reported:
         # a comma is where a line may break
-        text = re.sub(", *", ", ", listed(texts))
-        lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in printable(text))} \\\\")
-    return [*lines, r"\hline", r"\end{tabular}", r"\end{table}"]
+        text = printable(re.sub(", *", ", ", listed(texts)))
+        value = "".join(LATEX.get(c, c) for c in text)
+        if lines_of(text, COLUMNS[1]) > MOST_OF_ROW:
+            long.append(rf"\item[{item.label}] {value}")
+            continue
+        row = max(lines_of(item.label.replace("\\", ""), COLUMNS[0]), lines_of(text, COLUMNS[1]))
+        if filled + row > MOST_LINES:
+            tables, filled = [*tables, []], 0
+        tables[-1].append(rf"{item.label} & {value} \\")
+        filled += row
+    lines = []
+    for number, rows in enumerate(tables, 1):
+        part = f", part {number} of {len(tables)}" if len(tables) > 1 else ""
+        lines += [
+            r"\begin{table}",
+            rf"\caption{{Experimental setup{part}; values read back from the board}}",
+            r"\small",
+            r"\begin{tabular}{p{0.33\linewidth}p{0.6\linewidth}}",
+            *(r"\hline", *rows, r"\hline"),
+            *(r"\end{tabular}", r"\end{table}"),
+        ]
+    if long:
+        lines += [
+            "% too long for a table: for an appendix",
+            r"\begin{description}",
+            *long,
+            r"\end{description}",
+        ]
+    return lines
+
+
+def lines_of(text: str, columns: int) -> int:
+    """Return the estimated number of lines of a text."""
+    return max(1, math.ceil(len(text) / columns))

@@ -29,12 +29,12 @@ from commitpath.inputs import sql_check
 from commitpath.results import clocks
 from commitpath.results.expect_option import Check, judged
 from commitpath.results.outcome import Outcome
-from commitpath.sweep import emulator_build, snakemake, sweep_plan
+from commitpath.sweep import emulator_build, progress, snakemake, sweep_plan
 from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, snapshot
 from model.cell import SAMPLED, Cell
 
-# Most runs of a sweep of which a table is printed at the end.
+# Most runs in the table at a sweep's end.
 SHOWN_RUNS = 12
 # Where `make figure` shows an axis.
 PLACES = ("X", "SERIES", "FACET")
@@ -56,10 +56,14 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     names = varying(run.cell for run in done)
     accepted = [(settings_of(run.cell, names), RESULTS / run_of(run.key)) for run in done]
     grids = list(dict.fromkeys(grid for run in runs.values() for grid in run.grids))
-    print(printable(f"make results WHERE='grid={'|'.join(grids)}' lists them"))
-    if len(grids) == 1:
-        command = next_command(options["GRID"], [name for name in names if name not in SAMPLED])
-        print(filled_lines([command]))
+    listed = f"make results WHERE='grid={'|'.join(grids)}'"
+    more = len(done) - SHOWN_RUNS
+    print(printable(f"{more} more: {listed}" if more > 0 else f"{listed} lists them"))
+    asked = grids_of(options["GRID"])
+    for grid in asked:
+        own = done if len(asked) == 1 else [run for run in done if run_names(grid) & {*run.grids}]
+        if own:
+            print(filled_lines([next_command(grid, settings_varied(run.cell for run in own))]))
     missing = len(runs) - len(done)
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
 
@@ -70,26 +74,38 @@ def varying(cells: Iterable[Cell]) -> list[str]:
     return [name for name in axes() if len({str(cell.value(name)) for cell in cells}) > 1]
 
 
+def settings_varied(cells: Iterable[Cell]) -> list[str]:
+    """Return the axes in which cells differ, without those of their samples."""
+    return [name for name in varying(cells) if name not in SAMPLED]
+
+
 def settings_of(cell: Cell, names: Iterable[str]) -> str:
     """Return a cell's values of some axes."""
     return " ".join(f"{name}={cell.value(name)}" for name in names)
 
 
+def figure_places(varied: Sequence[str]) -> dict[str, str]:
+    """Return X, SERIES and FACET of a figure of varied axes; none if it cannot show them."""
+    if len(varied) > len(PLACES):
+        return {}
+    # numbers are what a line is drawn over
+    return dict(zip(PLACES, sorted(varied, key=lambda name: not axes()[name].numeric), strict=False))
+
+
 def next_command(name: str, varied: Sequence[str]) -> str:
     """Return what shows a grid's numbers: a figure where each cell has a place of its own, else a table."""
-    if not 0 < len(varied) <= len(PLACES):
+    if not (places_of_axes := figure_places(varied)):
         return f"make table GRID={name} prints their numbers"
-    # numbers are what a line is drawn over
-    varied = sorted(varied, key=lambda name: not axes()[name].numeric)
-    places_of_axes = " ".join(f"{place}={axis}" for place, axis in zip(PLACES, varied, strict=False))
-    return f"make figure GRID={name} {places_of_axes} FIGURE={Path(name).stem}.pdf draws their TPS"
+    words = " ".join(f"{place}={axis}" for place, axis in places_of_axes.items())
+    return f"make figure GRID={name} {words} FIGURE={Path(name).stem}.pdf draws their TPS"
 
 
 def carry_out(
     runs: dict[str, Planned], excluded: list[Excluded], options: Mapping[str, str], whole: bool = True
 ) -> int:
-    """Run what is missing of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR.
+    """Run what is missing of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR, GRID.
 
+    GRID: the plan is what was asked for, and its newest runs are listed even if it has many.
     whole: whether the plan is all of its grids; it then replaces their rows in the database.
     """
     runs = in_order(runs)
@@ -120,16 +136,18 @@ def carry_out(
         # without the lock for writing, for which other commands wait
         with store.opened(write=False) as connection:
             stored = select.load(connection)
-        return report(runs, excluded, todo, stored)
+        return report(runs, excluded, todo, stored, "GRID" in options)
 
 
 def announce(runs: Mapping[str, Planned], todo: Sequence[str], jobs: int) -> None:
-    """Print the size of a sweep before it begins. A board's size is the mean of those in the cache."""
+    """Print a sweep's size and time before it begins. A board's size is the mean of those in the cache."""
     groups = sweep_plan.with_bases(runs[key].group for key in todo if runs[key].cell.clock == "virtual")
     sizes = [size for _, size, _ in snapshot.stored(artifacts.CACHE / "snapshots")]
     disk = f", {len(groups) * sum(sizes) / len(sizes) / 2**30:.1f} GiB of cache" if sizes and groups else ""
     boards = f"; at most {len(groups)} boards to prepare{disk}" if groups else ""
-    print(f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}", file=sys.stderr)
+    head = f"sweep: {len(todo)} of {len(runs)} runs to make, {jobs} at a time{boards}"
+    text = f"{head}; {progress.duration({key: runs[key] for key in todo}, jobs)}"
+    print(filled_lines([text]), file=sys.stderr)
 
 
 def planned(
@@ -142,10 +160,14 @@ def planned(
         )
     sampling = samples.read(variables)
     overrides = {name: text for name, text in variables.items() if name not in samples.VARIABLES}
-    whole = options["GRID"]
-    grids = [whole] if Path(whole).is_file() else re.split(r"[ ,]+", whole.strip())
+    grids = grids_of(options["GRID"])
     runs, excluded = sweep_plan.merge(expand(grid, overrides, sampling) for grid in grids)
     return runs, excluded
+
+
+def grids_of(text: str) -> list[str]:
+    """Return the grids that GRID names."""
+    return [text] if Path(text).is_file() else re.split(r"[ ,]+", text.strip())
 
 
 def in_order(runs: dict[str, Planned]) -> dict[str, Planned]:
@@ -192,9 +214,16 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
 
 
 def report(
-    runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequence[str], stored: Iterable[Run]
+    runs: Mapping[str, Planned],
+    excluded: Sequence[Excluded],
+    todo: Sequence[str],
+    stored: Iterable[Run],
+    listed: bool,
 ) -> int:
-    """Print the result of the runs; return the exit code. stored: the runs of the database."""
+    """Print the result of the runs; return the exit code. stored: the runs of the database.
+
+    listed: whether the newest runs are listed even if there are many.
+    """
     failures = {key: reason for key in runs if (reason := failure(runs[key])) is not None}
     for entry in excluded:
         settings = " ".join(f"{name}={value}" for name, value in entry.settings.items())
@@ -205,8 +234,8 @@ def report(
         print(printable(f"failed    {words}: {reason}"))
     stored = list(stored)
     paths = {run_of(key) for key in runs if key not in failures}
-    if len(runs) <= SHOWN_RUNS:
-        print(printable_lines(narrow([run for run in stored if run.path in paths])))
+    if listed or len(runs) <= SHOWN_RUNS:
+        print(printable_lines(narrow([run for run in stored if run.path in paths][-SHOWN_RUNS:])))
     done = len(runs) - len(failures)
     print(
         f"{len(runs)} runs: {done} ok ({done - len([k for k in todo if k not in failures])} of them from "

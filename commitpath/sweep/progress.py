@@ -1,11 +1,14 @@
-"""A sweep's progress line: counts of done, failed and remaining runs, and the estimated time left."""
+"""A sweep's estimated time, and its progress line: counts of done, failed and remaining runs, time left."""
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from base import progress
+from base.paths import EXPERIMENTS
+from commitpath.cells.data_files import load
 from commitpath.database.sweep_state import STATE, read_state
+from commitpath.sweep.sweep_plan import Planned, with_bases
 
 # Seconds between two counts of the marks.
 SECONDS = 1.0
@@ -68,6 +71,24 @@ class Progress:
         if counts != self.counts and not progress.on_terminal():
             progress.say(self.line)
         self.counts = counts
+
+
+def duration(left: Mapping[str, Planned], jobs: int) -> str:
+    """Return `about 2:50:00, at the mean of the 12 stored by sweeps` for runs that are to be made.
+
+    A run takes as long as the mean of the runs that sweeps made here, a board as that of their boards. Before
+    the first, runs of the virtual board take what experiments/advice.yml has.
+    """
+    boards = len(with_bases(run.group for run in left.values()))
+    rest = Progress(list(left), [], jobs, 0).left_seconds(len(left), set(), boards, set())
+    if rest is not None:
+        return f"about {clock(rest)}, at the mean of the {len(every('done'))} stored by sweeps"
+    if any(run.cell.board != "virtual" for run in left.values()):
+        return "the duration is known after the first run"
+    usual = load(EXPERIMENTS / "advice.yml", "advice")
+    rest = len(left) * usual["seconds"] + boards * usual["board_seconds"]
+    each = f"{usual['seconds']} s a run and {usual['board_seconds']} s a board"
+    return f"about {clock(rest)} on two CPUs, at {each} (as make advise; no sweep was timed here)"
 
 
 def every(kind: str) -> set[str]:

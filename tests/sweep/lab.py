@@ -5,6 +5,8 @@ import contextlib
 import functools
 import hashlib
 import json
+import math
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -162,6 +164,13 @@ def of_grid(lab: Lab, name: str) -> None:
 def one_line(printed: str) -> str:
     """What was printed, as one line."""
     return " ".join(printed.split())
+
+
+def table_lines(printed: str) -> list[int]:
+    """Return how many lines each table of LaTeX takes, of 45 characters of its second column."""
+    tables = re.findall(r"begin.tabular.*?end.tabular", printed, re.S)
+    values = [re.findall(r" & (.*) \\\\$", table, re.M) for table in tables]
+    return [sum(max(1, math.ceil(len(value.replace("\\", "")) / 45)) for value in rows) for rows in values]
 
 
 @functools.cache

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import Lab, of_grid
+from lab import Lab, of_grid, one_line
 
 GRID = "description: two pages\nconstants: {rows: 100, n: 10}\naxes: {page_size: [4096, 1024]}\n"
 
@@ -34,10 +34,23 @@ def test_an_archive_has_the_grids_runs_and_says_how_to_use_them(
     assert "1 runs of 1 cells" in text and "at abc." in text
     assert "1 runs of the grid are missing" in text
     assert "begin{table}" in (place / "setup.txt").read_text()
+    # it has no figure of experiments/figures
+    assert sorted(file.name for file in (place / "figures").iterdir()) == ["pages.csv", "pages.pdf"]
     there = labs("there")
     assert "1 run imported" in there.ok("import", FILE=str(place / "runs.tar.gz"))
     listed = there.ok("results", WHERE="grid=pages")
     assert run.name in listed and other.name not in listed
+
+
+def test_an_archive_without_a_figure_says_why(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "wide.yml"
+    systems = "btrfs, btrfs-nocow, ext4-journal, ext4-nojournal, ext4-ordered, ext4-writeback, f2fs, xfs"
+    path.write_text(GRID.replace("]}", f"], fs: [{systems}]}}"))
+    lab.run(PAGE_SIZE="1024")
+    of_grid(lab, "wide")
+    out = one_line(lab.ok("artifact", GRID=str(path), FILE=str(tmp_path / "a.tar.gz"), LAB="kiel"))
+    assert out.startswith("no figure wide.pdf: SERIES has 8 values, and 7 can be told apart")
+    assert "a.tar.gz: 1 runs" in out
 
 
 def test_an_archives_readme_repeats_the_sweep(labs: Callable[[str], Lab], tmp_path: Path) -> None:

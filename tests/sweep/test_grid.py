@@ -1,9 +1,10 @@
 """Grids: what they mean, and one clear line for each way to be wrong."""
 
+import json
 from pathlib import Path
 
 import pytest
-from lab import Lab
+from lab import Lab, one_line
 
 from base.errors import BadInputError
 from commitpath.cells import grid
@@ -194,3 +195,25 @@ def test_a_file_is_named_with_its_suffix(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "mine.yml").touch()
     with pytest.raises(BadInputError, match=r"^GRID=mine: no such grid; did you mean mine\.yml\? "):
         grid.load("mine")
+
+
+def test_a_large_sweep_ends_with_its_newest_runs_and_the_next_commands(lab: Lab, tmp_path: Path) -> None:
+    pages, modes = tmp_path / "pages.yml", tmp_path / "modes.yml"
+    text = "description: a grid of a test\nconstants: {rows: 100, n: 10}\n"
+    pages.write_text(f"{text}axes: {{page_size: [1024, 4096], fs: [ext4, f2fs]}}\nseeds: [1, 2, 3]\n")
+    modes.write_text(f"{text}axes: {{mode: [wal, truncate]}}\n")
+    done = lab.results / ".sweep/done"
+    done.mkdir(parents=True)
+    folders = []
+    for path in (pages, modes):
+        for run in grid.expand(str(path)).runs:
+            cell = run.cell
+            axes = {"PAGE_SIZE": cell.page_size, "FS": cell.fs, "MODE": cell.journal_mode, "SEED": cell.seed}
+            folders.append(lab.run(**{name: str(value) for name, value in axes.items()}))
+            (done / run.key).write_text(json.dumps({"run": str(folders[-1].relative_to(lab.results))}))
+    out = one_line(lab.ok("sweep", GRID=f"{pages} {modes}"))
+    assert [folder for folder in folders if folder.name in out] == folders[-12:]
+    assert "14 runs: 14 ok (14 of them from before), 0 failed; 0 cells excluded 2 more: make results" in out
+    assert "make results WHERE='grid=pages|modes' make figure" in out
+    assert f"make figure GRID={pages} X=page_size SERIES=fs FIGURE=pages.pdf" in out
+    assert f"make figure GRID={modes} X=journal_mode FIGURE=modes.pdf" in out

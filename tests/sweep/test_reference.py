@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import ROOT, Lab, one_line
+from lab import ROOT, Lab, one_line, table_lines
 
 from commitpath.cells.axes import axes
 from commitpath.cells.grid import expand
@@ -91,6 +91,17 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
             "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
             "  journal_mode=truncate and 21 more\n"
         )
+
+
+@pytest.mark.parametrize(("grid", "tables"), [("ledger", 1), ("reference", 3)])
+def test_a_setups_tables_fit_a_page(newcomer: Lab, grid: str, tables: int) -> None:
+    """What is too long for them is listed, its values with commas apart."""
+    out = newcomer.ok("setup-text", GRID=grid)
+    lines = table_lines(out)
+    assert len(lines) == tables and max(lines) < 50
+    _, _, listed = out.partition("begin{description}")
+    assert r"\item[Compile options] ALLOW" in listed and r"\item[Cell id] v2" in listed
+    assert re.search(r"data=ordered; rw, |errors=continue; rw, ", listed)
 
 
 def test_a_setup_names_no_setting_that_an_engine_lacks(newcomer: Lab) -> None:

@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from lab import Lab, edit
+from lab import Lab, edit, table_lines
 
 
 def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, boards: int = 1, **more: str) -> None:
@@ -293,11 +293,18 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "takes one of RUN=" in lab.says("setup-text")
 
 
-def test_setup_text_of_many_cells_has_their_ids_in_the_table_only(lab: Lab) -> None:
+def test_a_runs_setup_fits_a_page(lab: Lab) -> None:
+    out = lab.ok("setup-text", RUN=str(lab.recorded()))
+    (lines,) = table_lines(out)
+    assert 25 < lines < 50
+    assert "\\item[Kernel command line] console=" in out and r"\item[Compile options]" in out
+
+
+def test_setup_text_of_many_cells_lists_their_ids_once(lab: Lab) -> None:
     for seed, board in (("1", "1"), ("2", "1"), ("1", "2"), ("2", "2"), ("3", "1")):
         lab.run(SEED=seed, BOARD_NUMBER=board)
     text, _, table = lab.ok("setup-text", WHERE="rows=100").partition("begin{table}")
-    assert "The ids of 1 cell, with each seed and board, are in the table. Runs of each cell: 5 with " in text
+    assert "The ids of 1 cell, with each seed and board, are listed. Runs of each cell: 5 with " in text
     assert "5 with 3 seeds on 2 boards;" in text
     assert len(re.findall("v2[0-9a-f]{16}", table)) == 5 and not re.search("v2[0-9a-f]{16}", text)
 

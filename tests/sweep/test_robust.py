@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import markup
@@ -15,7 +16,7 @@ from commitpath.cells.grid import Expanded
 from commitpath.papers import document, estimate, judge, page, paper, reproduce, request, robust, robust_page
 from commitpath.papers.variations import Variation, variations
 from commitpath.results.query import Results
-from commitpath.sweep import progress, sweep_plan
+from commitpath.sweep import drive, progress, sweep_plan
 
 ROBUST = """
 robust:
@@ -186,18 +187,38 @@ def test_a_variation_that_was_not_requested_is_missing(wanted: request.Request) 
 
 
 def test_the_number_of_runs_and_the_time_come_first(
-    wanted: request.Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: request.Request,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """Also of a sweep; before a first one they are those of make advise."""
+
+    def announced() -> str:
+        drive.announce(runs, list(runs), 2)
+        lines = capsys.readouterr().err.splitlines()
+        assert max(map(len, lines)) <= 80
+        return " ".join(line.strip() for line in lines)
+
     for module in (estimate, progress):
         monkeypatch.setattr(module, "STATE", tmp_path)
     runs, _ = sweep_plan.merge([Expanded(robust.planned(wanted), [])])
     head = "14 runs on 2 boards, 0 of them stored; 14 to make: "
-    assert estimate.of_sweep(runs, 2) == f"{head}the duration is known after the first run"
+    # 14 runs of 36 s and 2 boards of 120 s
+    usual = (
+        "about 12:24 on two CPUs, at 36 s a run and 120 s a board (as make advise; no sweep was timed here)"
+    )
+    assert estimate.of_sweep(runs, 2) == head + usual
+    assert announced().endswith(usual)
+    on_pi = {key: replace(run, cell=replace(run.cell, board="pi")) for key, run in runs.items()}
+    assert progress.duration(on_pi, 2) == "the duration is known after the first run"
     for kind, seconds in (("done", 20), ("prepared", 60)):
         (tmp_path / kind).mkdir()
         (tmp_path / kind / "one").write_text(json.dumps({"seconds": seconds}))
     # 14 runs of 20 s and 2 boards of 60 s, two at a time
-    assert estimate.of_sweep(runs, 2) == f"{head}about 3:20, at the mean of the 1 stored by sweeps"
+    took = "about 3:20, at the mean of the 1 stored by sweeps"
+    assert estimate.of_sweep(runs, 2) == head + took
+    assert announced().endswith(took)
 
 
 def test_a_variation_without_a_run_is_not_robust(wanted: request.Request, tmp_path: Path) -> None:
