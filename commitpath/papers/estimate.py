@@ -31,7 +31,7 @@ def text(request: Request, planned: Iterable[Planned]) -> str:
 def of_sweep(runs: Mapping[str, Planned], jobs: int) -> str:
     """Return `480 runs on 50 boards, 12 of them stored; 468 to make: about 2:50:00, …`.
 
-    A run takes as long as the mean of the runs that sweeps made here, a board as that of their boards.
+    A run takes as long as the mean of the runs that sweeps made here, a board as the mean of their boards.
     """
     left = {key: run for key, run in runs.items() if not is_stored(run)}
     groups = sweep_plan.with_bases(run.group for run in runs.values())

@@ -14,7 +14,7 @@ from commitpath.sweep.grid import Excluded
 from model import engines
 
 ENGINE = "engine"
-# Settings whose values are shown without their name, in capitals.
+# Settings shown as their value alone, in capitals.
 WORDS = ("journal_mode", "synchronous")
 Settings = Mapping[str, str]
 

@@ -33,7 +33,7 @@ from commitpath.sweep.sweep_plan import Planned
 from images import artifacts, emulator, snapshot
 from model.cell import SAMPLED, Cell
 
-# Most runs of a sweep of which a table is printed at the end.
+# Most runs of a sweep that ends with a table of them.
 SHOWN_RUNS = 12
 # Boards from which on our emulator is suggested.
 MANY_BOARDS = 20
@@ -46,7 +46,7 @@ OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 
 @judged
 def sweep(variables: dict[str, str], check: Check) -> Outcome:
-    """Run what is missing of the grids; the exit code is 1 if a run failed."""
+    """Run the missing runs of the grids; the exit code is 1 if a run failed."""
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
     # an unknown board first, before the needs of its cells
     ansible.board(variables.get("BOARD", "virtual"))
@@ -89,7 +89,7 @@ def next_command(name: str, varied: Sequence[str]) -> str:
 def carry_out(
     runs: dict[str, Planned], excluded: list[Excluded], options: Mapping[str, str], whole: bool = True
 ) -> int:
-    """Run what is missing of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR.
+    """Run the missing runs of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR.
 
     whole: whether the plan is all of its grids; it then replaces their rows in the database.
     """
