@@ -65,7 +65,7 @@ container: ## make the image of bin/commitpath --container TARGET, for hosts tha
 host: ## install the Debian packages that the tests need, or those of one command before it runs
 lint: ## linters only
 bench: ## measure the time and memory of a run, by part
-bench-waiting: ## measure how long a user waits, next to what is wanted
+bench-waiting: ## measure how long a user waits, next to the targets
 bench-repeat: ## measure how well numbers repeat, and compare with the limits
 bench-analysis: ## compare the analysis with blkparse and btt at 1 and 10 million events
 bench-emulator: ## compare Debian's QEMU with ours (`make emulator`): late clocks and speed

@@ -59,7 +59,7 @@ def temporary(name: str) -> contextlib.AbstractContextManager[Path]:
 def lock_file(path: Path) -> IO[str]:
     """Open a file to be locked, creating it if missing.
 
-    OSError for a FIFO, which would block, or a symbolic link, whose target would be truncated.
+    OSError for a FIFO, which would block, or a symbolic link, as its target would be truncated.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.fdopen(os.open(path, flags, 0o666), "w")

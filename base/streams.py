@@ -30,7 +30,7 @@ class _Unread:
             return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered."""
+        """Write the buffer."""
         try:
             self._stream.flush()
         except BrokenPipeError:

@@ -11,7 +11,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class UnfitError(ValueError):
-    """A value is invalid; the message has the place in it, and what is allowed."""
+    """A value is invalid; the message has the place in it, and the allowed values."""
 
 
 def parse(text: str) -> Any:
@@ -66,7 +66,7 @@ def _float(digits: str) -> float:
 
 
 def _no_number(name: str) -> Any:
-    raise UnfitError(f"{name} is no number of JSON")
+    raise UnfitError(f"{name} is not a JSON number")
 
 
 def _check_depth(value: Any, depth: int = 0) -> None:

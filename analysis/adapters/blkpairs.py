@@ -1,12 +1,12 @@
 """Pair issue (D) and completion (C) events of a block trace into commands, by device, operation and sectors.
 
 A command is open from its issue (D) until all of it was completed (C), or until it is put back (R). Open
-commands are known by device, operation and what is left of their sectors, so a completion ends a command
+commands are known by device, operation and their remaining sectors, so a completion ends a command
 only if it fits into it. Where the events of one range alternate, which is nearly everywhere, they are paired
 at once; all others go through the state machine one by one.
 
-Of two commands of one range that are open at once the later is ended first, as the earlier may have lost its
-completion; where both are ended they are exchanged, so that the first issued is the first done.
+If two commands of one range are open at once, the later is ended first, as the earlier may have lost its
+completion. Where both are ended, they are exchanged, so that the first issued is the first done.
 """
 
 from typing import NamedTuple

@@ -27,7 +27,7 @@ _SUMS = re.compile(r"(?:CPU|Total \(|Throughput|Events \().*|.+ \([0-9]+(?:, \.\
 _COLOR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 # device, CPU and number of an event, which no other event of a trace has; a note's number is 0
 _NUMBER = r"^\s*([0-9]+,[0-9]+)\s+([0-9]+)\s+([1-9][0-9]*)\s+[0-9]+\.[0-9]{9}\s"
-_TWO = "two traces in one file, whose times cannot be compared"
+_TWO = "two traces in one file; their times cannot be compared"
 _OF_TRACER = ("#", "CPU ", "CPU:", "cpus=", "version = ", "name: ")
 # `CPU:1 [LOST 500 EVENTS]` of ftrace, `CPU:1 [500 EVENTS DROPPED]` of trace-cmd (either may have no number),
 # `fio 7 [001] 1.000001: PERF_RECORD_LOST lost 5` of perf

@@ -1,4 +1,4 @@
-"""Read a board's records in raw/ (mount, layout, device settings, kernel log, steps); list what is missing.
+"""Read a board's records in raw/ (mount, layout, device settings, kernel log, steps); list missing ones.
 
 A missing file adds a line to `problems`, which rejects the run. An invalid file raises FileError.
 """

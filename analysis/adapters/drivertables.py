@@ -21,12 +21,12 @@ TRANSACTIONS: Columns = {
     **{"transaction": pl.Int64, "phase": pl.String, "op": pl.String},
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64, "changes": pl.Int64},
 }
-# Of two writers: each transaction of a writer, the driver (1) or its thread (2); locked_ns: it had the lock.
+# Two writers: each transaction and its writer, the driver (1) or its thread (2); locked_ns: it had the lock.
 COMMITS: Columns = dict.fromkeys(["writer", "transaction", "locked_ns", "end_ns"], pl.Int64)
 # What the engine returned: rows, and bytes of the values in them. Older runs and commands lack these columns.
 RETURNED: Columns = {"rows": pl.Int64, "bytes": pl.Int64}
-# Of a command, noted by an engine's preload (workloads/command/transactions.h): the thread that ended the
-# transaction, the pages that the engine wrote, and the database's name.
+# For a watched command, an engine's preload (workloads/command/transactions.h) notes: the thread that ended
+# the transaction, the pages that the engine wrote, and the database's name.
 NOTED: Columns = {
     **TRANSACTIONS,
     **{"tid": pl.Int64, "pages": pl.Int64, "rolled_back": pl.Int64, "file": pl.String},

@@ -63,7 +63,7 @@ class Board:
 
 
 def parse_number(text: str, count: int) -> int:
-    """Return the number of one of COUNT trials. Raises BadInputError if there is no such trial."""
+    """Return the number of one of COUNT trials. Raises BadInputError if it is out of range."""
     if not (text.isascii() and text.isdigit()) or len(text) > len(str(count)) or int(text) >= count:
         raise BadInputError(f"TRIAL={text}: a trial of that run is a number from 0 to {count - 1}")
     return int(text)

@@ -151,7 +151,7 @@ def shares_add_up(made: Ledger) -> list[str]:
     wrong = sums.filter((pl.col("share") - 1).abs() > 1e-9)
     both = made.ledger.join(sums, on="command").filter(pl.col("transaction").is_not_null())
     return [
-        *fault(wrong, "commands whose shares do not sum to 1", "command", "share"),
+        *fault(wrong, "commands with shares that do not sum to 1", "command", "share"),
         *fault(both, "commands with both a transaction and shares", "command", "transaction"),
     ]
 
@@ -172,7 +172,11 @@ def costs_add_up(made: Ledger) -> list[str]:
     left = rest.join(size, on="command").select((pl.col("share") * pl.col("bytes")).sum()).item()
     spent, total = float(made.costs["bytes"].sum()) + left, int(made.pieces["bytes"].sum())
     reasons = fault(
-        wrong, "transactions whose time is not the sum of its parts", "transaction", "latency_ns", "cpu_ns"
+        wrong,
+        "transactions with a time that is not the sum of its parts",
+        "transaction",
+        "latency_ns",
+        "cpu_ns",
     )
     if abs(spent - total) > 1e-6 * max(total, 1):
         reasons.append(

@@ -1,10 +1,10 @@
 """Check that each board of crash trials is the run's board and repeated the run before its trials.
 
 It had the run's settings, commands, calls, SQL and writers, and its transactions lay among the same commands.
-A transaction's position among the device's commands decides what is acknowledged at a crash point, and so
-what counts as lost. For a log in persistent memory, the position among its calls matters, too. In the 130
-boards of 65 stored runs (two filesystems, three engines, an eMMC and a card) no edge was at another command,
-neither when the command came nor when it was done.
+The positions of transactions among the device's commands decide which ones are acknowledged at a crash point,
+and so which count as lost. For a log in persistent memory, the position among its calls matters, too. In the
+130 boards of 65 stored runs (two filesystems, three engines, an eMMC and a card) no edge was at another
+command, neither when the command came nor when it was done.
 """
 
 from collections.abc import Iterator

@@ -57,7 +57,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
 
 
 def _unwatched(summary: dict[str, Any]) -> list[str]:
-    """Return what is known without an observer: times, and the kernel's counters."""
+    """Return the numbers known without an observer: times, and the kernel's counters."""
     grew = summary["counters"]
     flushes = "flushes are not counted" if grew["flushes"] is None else f"{grew['flushes']} flushes"
     return [

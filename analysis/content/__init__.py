@@ -2,9 +2,9 @@
 
 A module here that is named after an engine or a filesystem reads what that one writes. Its function
 `read(Evidence) -> list[Finding]` names the units that its bytes confirm or contradict, each by a named rule.
-SEALED lists labels whose blocks all have a checksum or similar. There is no registry, and units without a
-rule are silent. The filesystem's metadata confirm the place of any file's pages, also where the engine has no
-module. The rules are in docs/reference/ledger.md.
+SEALED lists labels with a checksum or similar in every block. A module is found by its name; units
+without a rule are silent. The filesystem's metadata confirm the place of any file's pages, also where the
+engine has no module. The rules are in docs/reference/ledger.md.
 """
 
 import importlib

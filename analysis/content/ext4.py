@@ -96,7 +96,7 @@ def _journal(given: Evidence, logged: jbd2.JournalBlocks) -> list[Finding]:
     return [
         confirmed("block of the journal itself", selected[(own >= 0) & ~other]),
         confirmed(COPY, selected[right & ~escaped]),
-        confirmed("copy whose first word its tag has", selected[right & escaped]),
+        confirmed("copy with its first word in the tag", selected[right & escaped]),
         contradicted("number of another commit", selected[other]),
         contradicted("tag of another home", selected[elsewhere]),
         contradicted("tag of other bytes", selected[positions(row, logged.broken) >= 0]),

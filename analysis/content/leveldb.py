@@ -156,7 +156,7 @@ def _word(data: np.ndarray, at: int) -> int:
 
 
 def _judged(given: Evidence, file: _File, parts: Iterable[_Part]) -> tuple[Ints, Ints]:
-    """Return the units with bytes of a part whose CRC is right, and of complete ones whose CRC is wrong."""
+    """Return the units with bytes of a part with a valid CRC, and of complete parts with an invalid one."""
     good, bad = np.zeros(file.complete.size, bool), np.zeros(file.complete.size, bool)
     for part, is_right in checked(parts):
         pages = slice(part.begin // BLOCK, -(-part.end // BLOCK))
@@ -191,7 +191,7 @@ def _are_parts(given: Evidence, file: _File, page: Ints) -> np.ndarray:
 
 
 def _texts(given: Evidence) -> list[Finding]:
-    """Confirm CURRENT, which names a manifest, and the info log, whose lines begin with a date."""
+    """Confirm CURRENT, which names a manifest, and the info log by the date in each line."""
     findings = []
     for role, rule, first in (
         ("current", "name of a manifest", b"MANIFEST-"),

@@ -37,7 +37,7 @@ def read(given: Evidence) -> list[Finding]:
 def _pages(given: Evidence, data: Ints) -> tuple[Ints, Ints, Ints]:
     """Return units of pages that begin with their number, of meta pages, and of pages with another number.
 
-    LMDB's pages have the size of the system's, which is that of a block.
+    LMDB's pages have the size of the system's, as blocks do.
     """
     row, page = given.units.row[data], given.units.offset[data] // BLOCK
     number = given.blocks.words(row, 0, 1, "<u8")[:, 0]

@@ -1,8 +1,8 @@
 """Correct the ledger's labels by the bytes: a watched command's files, and metadata where blocks were reused.
 
 An engine's module may define HEADS: {role: first bytes of its files}. A file is an inode number and the time
-when it had that number (analysis/ledger/files.py). Its role is that of its last first page before a
-write, or else of the next one. If none was written, its first bytes after the run count.
+when it had that number (analysis/ledger/files.py). The last first page before a write gives
+its role, or else the next one. If none was written, its first bytes after the run count.
 
 A first page that begins with zeros is ambiguous: a rollback journal has zeros before and after its header is
 valid. It gets the role of the next first page if the rest of the header is equal, else of the previous one.

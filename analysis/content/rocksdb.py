@@ -52,7 +52,7 @@ def _footers(given: Evidence) -> Ints:
 
 
 def in_log_records(given: Evidence, role: str) -> Ints:
-    """Return the units of a role's files whose bytes, less zeros, are all in records with valid CRCs."""
+    """Return the units of a role's files in which all bytes but zeros are in records with valid CRCs."""
     units = given.units.of_file(role)
     return np.concatenate([np.empty(0, np.int64), *(_of_log(given, each) for each in _logs(given, units))])
 

@@ -25,7 +25,7 @@ _REST = 0xFFFFFFFF  # number of records: all up to the end of the file
 _PLACES = 31  # bits for a sector of a file
 _ROWS = 32  # bits for a writing
 _STRAYS = 64  # pages that are searched at so many other places of their file
-# Which later header may be that of a page's records: the last one written up to the page, the next one, as
+# Which later header may belong to a page's records: the last one written up to the page, the next one, as
 # the magic is written after the records, and those before, as a page may have several.
 _STEPS = (0, 1, -1, -2)
 

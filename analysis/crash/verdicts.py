@@ -140,7 +140,7 @@ def _judged(
 
 
 def _cuts(board: Board, tried: list[Trial], numbers: Set[int], watched: Watched | None) -> pl.DataFrame:
-    """Return what is known before the trials run, for those of `numbers`."""
+    """Return the facts known before the trials run, for those of `numbers`."""
     ran = board.driver.commits
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
     tried = [trial for trial in tried if trial.number in numbers]

@@ -17,9 +17,9 @@ from base.errors import FileError
 
 TIME, BYTES, SYNCS, FLUSHES, FUA, WRITES = "time", "bytes", "syncs", "flushes", "fua", "writes"
 TIME_WORDS = {name: comparison_text.TITLES[name].strip() for name in diff.TIMES}
-# Of the timed region: the close, and the cost of watching that the baseline run does not have.
+# Part of the timed region: the close, and the cost of watching that the baseline run does not have.
 OUTSIDE = "outside transactions"
-# Of flushes.
+# A cause of flushes.
 NO_SYNC = "no sync"
 _WRITES = ("write", "write FUA", "write metadata")
 KINDS = {FLUSHES: ("flush",), FUA: ("write FUA",), WRITES: _WRITES, BYTES: _WRITES}

@@ -108,7 +108,7 @@ _PREAMBLE = (
 def save(made: Figure, path: Path) -> None:
     """Write the figure as SVG, PNG, PDF or PGF, by the suffix of `path`. The same data gives the same bytes.
 
-    PGF needs pdflatex, which Matplotlib asks for the size of each text. Raises LabError if it has no size.
+    PGF needs pdflatex, from which Matplotlib gets the size of each text. Raises LabError if it gives none.
     """
     kind = path.suffix.removeprefix(".")
     # compute the layout once; savefig would compute it twice

@@ -11,8 +11,8 @@ const KEYS = [
   ["0", "the whole run"],
   ["N  P", "next, previous transaction"],
   ["/", "go to a transaction by its number; c12: a block command; s4096: the first command of a sector"],
-  ["F", "zoom to what is chosen"],
-  ["Y", "fit the sectors to what is in view, and back"],
+  ["F", "zoom to the selection"],
+  ["Y", "fit the sectors to the view, and back"],
   ["G", "fold the sectors that nothing touches, or not"],
   ["C", "the power's cut, of a page of a trial"],
   ["T", "the tables behind the pictures"],
@@ -58,7 +58,7 @@ function sectorLane(app, style) {
     "div",
     { class: "lane", style },
     "sectors",
-    button("fit", "to what is in view, and back (Y)", () => app.fitSectors()),
+    button("fit", "fit to the view, and back (Y)", () => app.fitSectors()),
     button(app.run.folded ? "unfold" : "fold", "what nothing touches (G)", () => app.fold()),
   );
 }

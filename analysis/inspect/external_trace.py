@@ -32,7 +32,7 @@ _STATES = ("", _FAILED, _UNFINISHED)
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 # bytes read to distinguish text from blktrace's records
 _LOOKED_AT = 4096
-# first bytes of blktrace's records, in either byte order: the reader names what is wrong with the other
+# first bytes of blktrace's records, in either byte order: the reader reports the wrong order
 _MAGICS = {magic.to_bytes(4, order) for magic in (MAGIC, MAGIC2) for order in ("little", "big")}
 # first bytes of other files of block traces: their format, and what to give instead
 _OTHER_FILES = {
@@ -70,7 +70,7 @@ def read(given: str, form: str = "") -> Trace:
     """
     prefix, files = _record_files(given)
     if files and form:
-        raise BadInputError(f"FORMAT and {files[0]}: that is no text, but blktrace's records")
+        raise BadInputError(f"FORMAT and {files[0]}: not a text, but blktrace's records")
     events = blkevents.read(files) if files else _text(Path(given), form)
     paired = traced.commands(events)
     if paired.commands.is_empty():
@@ -89,7 +89,7 @@ def _record_files(given: str) -> tuple[str, list[Path]]:
     `blktrace -o -`. A text has none."""
     prefix, path = _PER_CPU.sub("", given), Path(given)
     if prefix != given and not path.exists():
-        raise FileError(path, "", "no such file", "the file of a CPU, or what is before `.blktrace.0`")
+        raise FileError(path, "", "no such file", "the file of a CPU, or the prefix before `.blktrace.0`")
     files = [] if path.is_file() and prefix == given else _paths(prefix)
     if files:
         return prefix, files

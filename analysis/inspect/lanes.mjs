@@ -68,7 +68,7 @@ export function makeLanes(run) {
   return lanes;
 }
 
-/** Set top and height of each lane. The last gets what is left of `height`; if that is little, others shrink. */
+/** Set top and height of each lane. The last gets the rest of `height`; if that is little, others shrink. */
 export function place(lanes, height) {
   const gap = (lane) => (lane.kind || lane.picture === "overview" ? 1 : 4);
   const taken = lanes.reduce((sum, lane) => sum + lane.tall + gap(lane), 0);

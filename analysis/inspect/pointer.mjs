@@ -141,7 +141,7 @@ function lines({ run }, { table, row }) {
   return out;
 }
 
-/** The tip where there is no row: the time, and what the lane shows there. */
+/** The tip between rows: the time, and what the lane shows there. */
 function around({ run, stage, view }, here) {
   const lane = laneAt(stage, here.y);
   if (lane?.picture === "overview") return aroundInRun(run, stage, here);

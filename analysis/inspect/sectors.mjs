@@ -34,7 +34,7 @@ export function makePoints(run) {
   return { id: "points", rows, ...points };
 }
 
-/** Set the places of points on a scale whose gaps are folded, or not. */
+/** Set the places of points on a scale with its gaps folded, or not. */
 export function setScale(run, folded) {
   const { points, about } = run;
   const touched = about.touched.map((all) => (folded ? all : [[all[0][0], all.at(-1)[1]]]));

@@ -40,7 +40,7 @@ export class Stage {
     this.bytes = null;
   }
 
-  /** Drop what is kept from frame to frame: the filter or the theme changed. */
+  /** Drop the values kept from frame to frame: the filter or the theme changed. */
   forget() {
     this.bytes = null;
     this.run.pointLevels.forget();

@@ -5,7 +5,7 @@ const TYPES = {
   u4: Uint32Array, i4: Int32Array, f8: Float64Array,
 };
 
-const SIGNED = ["begin", "result"]; // all others are below 0 only where there is no value
+const SIGNED = ["begin", "result"]; // all others are below 0 only where a value is missing
 
 /** One table: `rows`, an array per column, and the texts of those columns that hold text. */
 export class Table {
@@ -66,7 +66,7 @@ function ends(begin, took) {
   return made;
 }
 
-/** The first position in a sorted array whose value is at least `value`. */
+/** The first position in a sorted array with at least `value`. */
 export function lowerBound(sorted, value) {
   let low = 0;
   let high = sorted.length;

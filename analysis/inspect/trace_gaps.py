@@ -70,7 +70,7 @@ def of_files(files: list[Path], prefix: str, events: Events) -> list[str]:
     gaps = []
     if missing := sorted(set(range(max(numbers, default=-1) + 1)) - numbers):
         names = ", ".join(f"{before}{number}" for number in missing)
-        gaps.append(f"there is no {names}: what these CPUs did is missing")
+        gaps.append(f"{names} missing: commands of these CPUs are not in the trace")
     of_first = any(version(file) == _FIRST for file in files)
     action = events.rows["action"]
     writes = action[action & (WRITE | DISCARD | PASSTHROUGH) == WRITE]

@@ -40,7 +40,7 @@ class Input:
     # whether times count the run's instructions (Recorded.counted), so that time limits hold
     counted: bool = True
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, after the run
-    # a file name → its role, that of a nameless file being the role of ""; None: the engines' roles
+    # a file name → its role, "" standing for a nameless file; None: the engines' roles
     role: Callable[[str], str] | None = None
     jobs: Mapping[str, str] = field(default_factory=dict)  # Engine.JOBS
     # whether the release recorded the pages of reads; None: as the records show

@@ -41,7 +41,7 @@ class Cause(NamedTuple):
 
     transaction: Ints
     group: Ints  # the transactions that share it, if several
-    nobody: Ints  # index in NO_TRANSACTION (schemas/ledger.py), if there is no transaction
+    nobody: Ints  # index in NO_TRANSACTION (schemas/ledger.py), without a transaction
     how: Ints
     sync: Ints
     vfs_call: Ints

@@ -6,8 +6,8 @@ write of that page to the database, by a checkpoint, belongs to the transaction 
 An engine that keeps pages in memory (`keep`) has a checkpoint write them to its WAL, too. Both writes
 belong to the transaction that kept the page last.
 
-An engine that moves its data in flushes and compactions reports whose data each such write has (moved.csv).
-The write belongs to several transactions, by their bytes in it.
+An engine that moves its data in flushes and compactions reports the owners of the data in each such write
+(moved.csv). The write belongs to several transactions, by their bytes in it.
 """
 
 from typing import NamedTuple

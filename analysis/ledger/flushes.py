@@ -91,7 +91,7 @@ def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: I
 
     first: the first flush that was decided after the bio was queued. A flush without a request was sent
     for the next bio if that was queued before the flush was issued, because the decision time may come
-    from a plug. Otherwise it was sent for an earlier bio whose request was inserted late.
+    from a plug. Otherwise it was sent for an earlier bio with a request inserted late.
     """
     number = end.size
     served_by = _take_next(first, earliest, number)

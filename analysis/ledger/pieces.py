@@ -18,7 +18,7 @@ from base.arrays import Bools, Ints, ascending, expand, preceding
 from model import engines, filesystems
 from model.block_operations import OP, READ, WRITE
 
-# The owners of a `pages` record (its `flags`), and of a bio whose pages do not fill it.
+# The owners of a `pages` record (its `flags`), and of a bio that its pages do not fill.
 REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)
 
 
@@ -39,7 +39,7 @@ def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:
 
     Both have the columns of the probes' records (docs/reference/formats.md): `d` is the bio's number, `n` its
     sectors or a record's pages, `a` and `b` the inode and the first page; `flags` of a bio counts its
-    records. A bio with data whose pages do not fill it has an unknown owner.
+    records. A bio with data that its pages do not fill has an unknown owner.
     """
     order = np.argsort(bio["d"], kind="stable")
     serials, serial = np.r_[-1, bio["d"].take(order)], pages["d"]

@@ -3,8 +3,8 @@
 A write is divided by sectors among its bios, a flush equally among those that it serves. A bio of several
 transactions counts equally for each. A part without a transaction goes to its reason.
 
-Shares follow who made the device write. The data may belong to an earlier transaction, whose pages a
-checkpoint or the flusher writes: that part is `deferred`.
+Shares follow who made the device write. A checkpoint or the flusher may write the pages of an
+earlier transaction: that part is `deferred`.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class Deferred(NamedTuple):
     command: Ints
     transaction: Ints  # owner of the data
     made_by: Ints  # -1: no transaction
-    nobody: Ints  # reason, if there is no transaction; else -1
+    nobody: Ints  # reason, without a transaction; else -1
     bytes: np.ndarray  # float64
 
 

@@ -135,7 +135,7 @@ def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
 
 
 def _load(folder: Path, partition: Partition | None) -> tuple[np.ndarray, dict[int, str]]:
-    """Return the records of all CPU files of which commands are made, and process names by number."""
+    """Return the records that make commands, of all CPU files, and process names by number."""
     loaded = [blk.read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, comms in loaded for pid, name in comms.items()}
     records = np.concatenate([records for records, _ in loaded])

@@ -17,8 +17,8 @@ from base.text import aligned
 # the two views of deferred bytes (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
 _PER_TRANSACTION = (
-    "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with what is "
-    "written at the close and by write-back; of an operation what its transactions waited for or caused)"
+    "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with the close "
+    "and write-back; of an operation what its transactions waited for or caused)"
 )
 _HEAD = ("", "TPS", "p50 ms", "p99 ms", "max ms", "syncs", "writes", "KiB written", "flushes")
 

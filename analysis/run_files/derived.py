@@ -61,7 +61,7 @@ def fault(folder: Path, *names: str) -> str | None:
     try:
         files = read_json(folder / NAME).get("files")
     except FileError as error:
-        return str(error) if (folder / NAME).exists() else f"there is no {NAME}"
+        return str(error) if (folder / NAME).exists() else f"{NAME} is missing"
     if not isinstance(files, dict):
         return f"{NAME} has no object 'files'"
     for name in names:

@@ -85,7 +85,7 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     if not (folder / name).is_file():
         name = "cell.json"
     elif not any_load:
-        raise FileError(folder, "", "a watched command's, which is no cell of the driver's", "a cell's run")
+        raise FileError(folder, "", "a watched command's run, not a cell's", "a cell's run")
     if not (folder / name).is_file():
         raise FileError(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, name, "host.json", "summary.json")

@@ -108,7 +108,7 @@ READS: Schema = {
     "inode": pl.Int64,
     "offset": pl.Int64,  # in the file; null for metadata
     "sector": pl.Int64,
-    "transaction": pl.Int64,  # whose thread queued the read; null: none, or several: see `shares`
+    "transaction": pl.Int64,  # its thread queued the read; null: none, or several: see `shares`
     "no_transaction": NOBODY,  # why none
     # whether that thread was off the CPU when the command completed; if not, it was read ahead.
     # Null: not recorded

@@ -213,7 +213,7 @@ def fits_any_kernel(device: str) -> bool:
 
 
 def check_device(cell: Cell) -> None:
-    """Refuse a device with a model, such as one of the user's, whose parameters contradict each other.
+    """Refuse a device with a model, such as one of the user's, if its parameters contradict each other.
 
     On a new machine, which has no compiler yet, only the board does so.
     """
@@ -241,7 +241,7 @@ def check_combination(cell: Cell) -> None:
             f"SECURE_DELETE=fast: SQLite {cell.sqlite} has no secure_delete=FAST (it came with 3.20); use "
             "SECURE_DELETE=on or a newer SQLITE"
         )
-    # other origins lack ext/misc/, and another release's checksum VFS would not be that of the cell's
+    # other origins lack ext/misc/, and another release's checksum VFS would not match the cell's
     if cell.checksums == "yes" and cell.sqlite != newest():
         raise BadInputError(
             f"CHECKSUMS=yes: SQLite {cell.sqlite} comes without its checksum VFS; use SQLITE={newest()}"

@@ -32,7 +32,7 @@ GRIDS_OWN = Sampling()
 class GridRun:
     """One run of a grid: a cell, with its seed and board, and the number of the repeat.
 
-    first: the cell of which it is a sample, with the first seed and board.
+    first: the sampled cell, with the first seed and board.
     """
 
     grid: str
@@ -233,7 +233,7 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
 
 
 def checked_overrides(path: Path, content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the constants of the command line, none of which the grid may vary."""
+    """Return the constants of the command line; the grid may vary none of them."""
     varied = {
         own_name(name) for names in [content.get("axes", {}), *content.get("variants", [])] for name in names
     }

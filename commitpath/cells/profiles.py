@@ -49,7 +49,7 @@ def completed(axis: str, path: Path, content: dict[str, Any]) -> dict[str, Any]:
         others = [other for other, file in files.items() if "like" not in load_mapping(file)]
         raise BadInputError(f"{path}: like: {name!r} is not a whole profile; there are {', '.join(others)}")
     if "description" not in content:
-        raise BadInputError(f"{path}: description: missing; it tells this profile from {name}")
+        raise BadInputError(f"{path}: description: missing; it distinguishes this profile from {name}")
     return with_whole(content, load_profile(axis, name))
 
 
@@ -134,7 +134,7 @@ def logs_itself(cell: Cell) -> bool:
 
 
 def unlogged_by(cell: Cell) -> str | None:
-    """Return the axis whose value leaves the engine without a log of its calls; None: it has one."""
+    """Return the axis with a value that leaves the engine without a call log; None: it has one."""
     values = load_profile("engine", cell.engine).get("unlogged", {})
     return next((axis for axis, among in values.items() if cell.value(axis) in among), None)
 

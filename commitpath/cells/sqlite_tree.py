@@ -28,7 +28,7 @@ def look(path: str) -> str:
     sources = dict[str, bytes]()
     for name in FILES:
         if not (folder / name).is_file():
-            raise BadInputError(f"{where}: there is no {name} (`./configure && make sqlite3.c` makes it)")
+            raise BadInputError(f"{where}: {name} is missing (`./configure && make sqlite3.c` makes it)")
         try:
             sources[name] = (folder / name).read_bytes()
         except OSError as error:

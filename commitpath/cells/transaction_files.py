@@ -72,8 +72,8 @@ def content(path: Path, kind: str) -> str:
 def with_file(cell: Cell, variables: Mapping[str, str]) -> Cell:
     """Return a cell with the content of FILE, if its workload's transactions come from there.
 
-    Then `file` is the name of the content, and n the number of its transactions. Of a trace of requests rows
-    and value_size are the file's, too.
+    Then `file` is the name of the content, and n the number of its transactions. A trace of requests also
+    sets rows and value_size.
     """
     profile = cell.profiles["workload"]
     path, takes = cell.file, is_of_file(profile)

@@ -25,7 +25,7 @@ Points = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def curve_of(source: Mapping[str, Any]) -> tuple[str, float] | None:
-    """Return the curve and x of a source, or None if it is no point of one."""
+    """Return the curve and x of a source, or None if it is not a point of one."""
     side, _, depth = source["measure"].partition("_random_4k_qd")
     if depth:
         return f"{side}_depth", float(depth)

@@ -16,7 +16,7 @@ from model import filesystems, operations
 
 POINTS = 7.0
 SMALL = 6.5  # points, the smallest text
-MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
+MARGIN = 0.12  # inches that constrained layout and ticks leave at the sides of a text over the whole width
 # By name, for `color` of a figure's data. The colors of operations are in workloads/operations.yml, those of
 # filesystems in model/filesystems/.
 COLORS = {
@@ -32,7 +32,7 @@ COLORS = {
     "EXTRA": "#E8C500",
     "mix": "#CC79A7",
 }
-# Of many series, which markers tell apart in grey: Okabe and Ito's, and Paul Tol's.
+# For many series, which differ in grey by their markers: Okabe and Ito's, and Paul Tol's.
 HUES = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933"),
     *("#332288", "#44AA99", "#AA4499", "#117733", "#8C8C8C", "#DDCC77", "#CC6677", "#661100"),
@@ -42,7 +42,7 @@ FAILED = "#E0002D"
 ABSENT = "#6B6B6B"  # missing, or left out by a grid
 PLAIN = "#59626C"  # in a legend: of any series
 HATCH = "/////"
-# Of bars about as dark as others.
+# For bars about as dark as others.
 HATCHES = ("", HATCH, "....", "\\\\\\\\\\", "xxxx", "-----", "|||||")
 # Least difference of CIE L* between distinguishable greys, and L* above which a hatch is dark.
 APART, BRIGHT = 15, 65
@@ -76,7 +76,7 @@ def sequence(number: int) -> list[str]:
 
 
 def hues(series: Sequence[str]) -> dict[str, str]:
-    """Return a color for each series: that of its name in capitals, else one that no other has."""
+    """Return a color for each series: the one with its name in capitals, else one that no other has."""
     named = {name: COLORS[name.upper()] for name in series if name.upper() in COLORS}
     others = [name for name in series if name not in named]
     free = [hue for hue in HUES if hue not in named.values()]

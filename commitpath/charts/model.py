@@ -30,7 +30,7 @@ class Bar:
     light: bool
     hatched: bool
     outlined: bool = False  # of the virtual board, next to a lab board's
-    samples: tuple[Cell, ...] = ()  # the same cell with other seeds and boards, whose runs count, too
+    samples: tuple[Cell, ...] = ()  # the same cell with other seeds and boards; their runs count, too
 
     @property
     def board(self) -> str:
@@ -112,7 +112,7 @@ def boards(drawn: Sequence[Drawn]) -> list[tuple[str, bool]]:
 class Stated:
     """A number of the paper at a bar: tps, or a ratio over another bar.
 
-    ours: the measured ratio; marks: what is unequal between the two bars.
+    ours: the measured ratio; marks: the differences between the two bars.
     """
 
     bar: Bar

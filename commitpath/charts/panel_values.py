@@ -25,7 +25,7 @@ SHORT = {
 def fill(panel: Panel, results: Results, virtual: Panel | None = None, marked: bool = True) -> Drawn:
     """Look up the values of a panel. virtual: the same panel of the virtual board, drawn next to it.
 
-    marked: whether values get the marks of what is unequal, next to that of their runs.
+    marked: whether values get the marks of inequalities, next to the mark of their runs.
     """
     lacking = 0
     if virtual:
@@ -74,7 +74,7 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
 
 
 def unequal(a: Value, b: Value) -> tuple[str, ...]:
-    """Return the marks of what is unequal between two values: durability, number of transactions."""
+    """Return the marks of inequalities between two values: durability, number of transactions."""
     survives = (durability.promised(value.bar.cell) for value in (a, b))
     marks = [UNDURABLE] if durability.differences(*survives) else []
     counts = {a.transactions, b.transactions} - {None}

@@ -14,7 +14,7 @@ from commitpath.cells.axes import Axis, axes, run_axes
 from commitpath.command_line import variables
 
 ENVIRONMENT = {
-    "COMMITPATH_CACHE": "folder of what is built [.cache]",
+    "COMMITPATH_CACHE": "folder of everything built [.cache]",
     "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
     "COMMITPATH_EMULATOR": "as EMULATOR: own or stock [own where it is there]",
     "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",

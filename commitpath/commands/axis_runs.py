@@ -66,7 +66,7 @@ def planned(
 ) -> AxisRuns:
     """Return the checked runs of some values of an axis. source: the variable that gives the names.
 
-    Raises BadInputError, also for a cell whose runs do not repeat or lack a number.
+    Raises BadInputError, also for a cell with runs that do not repeat or lack a number.
     """
     spec = run_axes()["limit"]
     limit = spec.parse(variables.pop("LIMIT", str(spec.spec["default"])), "LIMIT")

@@ -72,9 +72,7 @@ def export(target: Path, label: str | None, files: bool, only: Set[tuple[str, ..
         part = work / archive.DATABASE
         connection = stack.enter_context(store.opened(write=new))
         if (name := name_lab(connection, label)) == UNNAMED:
-            raise BadInputError(
-                "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
-            )
+            raise BadInputError("LAB=<label>: name this lab, to distinguish its runs from others'")
         store.create(part, name)
         with store.opened(part) as copy:
             runs = copy_rows(connection, copy, only)

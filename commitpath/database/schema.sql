@@ -10,7 +10,7 @@ CREATE TABLE run (
   run_id TEXT NOT NULL,
   -- which of a sweep's runs of the cell; NULL for a run of `make experiment`
   repeat INTEGER,
-  -- failed: there is no run that can be read; the reasons say why
+  -- failed: the run cannot be read; the reasons say why
   status TEXT NOT NULL CHECK (status IN ('ok', 'rejected', 'failed')),
   reasons TEXT NOT NULL,
   -- the run's folder below results/; NULL where its files are not here
@@ -81,7 +81,7 @@ CREATE TABLE run (
   flushes INTEGER AS (summary ->> '$.block.flushes'),
   write_amplification REAL AS (summary ->> '$.write_amplification'),
   virtual_seconds REAL AS (summary ->> '$.virtual_seconds'),
-  -- what cuts took (docs/explanation/durability.md): NULL in a run of which none were tried
+  -- what cuts took (docs/explanation/durability.md): NULL in a run without cuts
   failure TEXT AS (summary ->> '$.crash.failure'),
   cuts_tried INTEGER AS (summary ->> '$.crash.cuts'),
   lost_worst INTEGER AS (summary ->> '$.crash.lost_acknowledged.max'),

@@ -1,6 +1,6 @@
 """Load runs (class Run) from the results database by a selector such as `fs=ext4-* mode=wal|delete`.
 
-A selector has terms separated by blanks, all of which must hold; a term is a name, `=`, and values separated
+A selector has terms separated by blanks; all must hold. A term is a name, `=`, and values separated
 by `|`, in which `*` matches anything. An empty selector matches every run.
 
 Profiles of one name may differ: the file was edited between two runs, or another lab has another one. They
@@ -41,7 +41,7 @@ FACTS = {
     "uname": "release of the board's kernel, as uname -r has it",
     "commit": "git commit of commitpath",
     "status": "ok, rejected, failed",
-    "grid": "a grid that asks for it",
+    "grid": "a grid that contains it",
     "cell": "cell id",
     "run": "run id",
     "repeat": "which of a sweep's runs of the cell",
@@ -64,7 +64,7 @@ class Run:
     path: str | None
     reasons: tuple[str, ...]
     cell: Cell
-    cell_id: str  # by the present rule; that of its folder is facts["cell"]
+    cell_id: str  # by the present rule; facts["cell"] is its folder's
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
     marks: tuple[str, ...] = ()  # caveats
@@ -267,7 +267,7 @@ def spelled(name: str, value: str, typed: str | None = None) -> str:
 
 
 def unusable(crash: Mapping[str, Any]) -> int:
-    """Return the number of cuts that left no usable database: it did not open, or is no first k transactions.
+    """Return the number of cuts that left no usable database: one that did not open, or is not a prefix.
 
     crash: of summary.json.
     """
@@ -282,7 +282,7 @@ def names(runs: Iterable[Run]) -> list[str]:
 def varying(runs: Sequence[Run]) -> list[str]:
     """Return the axes in which runs differ, in the order of `names`.
 
-    A run whose engine lacks an axis does not differ in it. One without an axis that is unknown here does.
+    A run with an engine that lacks an axis does not differ in it. One without an axis unknown here does.
     """
     known = axes()
     return [

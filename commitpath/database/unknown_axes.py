@@ -1,4 +1,4 @@
-"""Find axes of other labs' cells that are unknown here, and those whose default a lab changed meanwhile.
+"""Find axes of other labs' cells that are unknown here, and those with a default that a lab changed.
 
 A cell's id leaves out axes at their default (base/identity.py). The default of an unknown axis is unknown,
 and a lab may change it: then two cells have one id.

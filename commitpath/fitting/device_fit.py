@@ -26,7 +26,7 @@ from commitpath.fitting.neighbours import PROGRAM_KIB, neighbours, sizes
 
 # experiments that decide program unit and cache
 BEHIND = ("sustained", "far and near", "write sizes", "flushes", "bursts")
-# commands of the sustained write that do, where there is no SLC
+# commands of the sustained write that do, without an SLC
 EARLY = 100
 # times that the first values have near enough
 KNOWN_FIRST = (HOST_KIB, "command_ns", BUS, "read_ns", "flush_clean_ns", "discard_ns")
@@ -44,7 +44,7 @@ LONG = 10
 class Result:
     """A fitted device."""
 
-    candidate: Candidate  # with the host's HOST_KIB, which is no part of the device
+    candidate: Candidate  # with the host's HOST_KIB, which is not part of the device
     intervals: Intervals
     alike: dict[str, tuple[int, ...]]
     cost_of_a_cell: float
@@ -83,7 +83,7 @@ def with_program(start: Candidate, kib: int, cached: bool, median: Medians) -> l
         full = (median("write sizes: w 512k") - bus) / max(1.0, rounds)
     unit = start.changed(program_bytes=kib * KIB)
     if start.value("slc_mib"):
-        # what is programmed after the SLC takes as long as a full unit, small or not
+        # a program after the SLC takes as long as a full unit, small or not
         return [unit.changed(program_ns=max(start.value("program_ns"), round(full)))]
     found = [unit.changed(program_kib_ns=max(0, round((full - start.value("program_ns")) / kib)))]
     if kib > 4:

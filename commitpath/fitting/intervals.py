@@ -7,8 +7,8 @@ The squares of these add up:
 
 An interval also covers
 - the minimum, where a fit ended near it
-- the intervals of other structures that fit as well: a profile likelihood over what is not a time (Venzon and
-  Moolgavkar, Applied Statistics 37, 1988)
+- the intervals of other structures that fit as well: a profile likelihood over parameters other than times
+  (Venzon and Moolgavkar, Applied Statistics 37, 1988)
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,14 +29,14 @@ HOST_ERROR_NS = 3000
 
 
 def host_errors(measurement: Measurement) -> Iterator[np.ndarray]:
-    """Yield one standard deviation of what is not known of the host's time in each command."""
+    """Yield one standard deviation of the uncertainty of the host's time in each command."""
     ops = np.array([row.op for row in measurement.rows])
     for kind in KINDS:
         yield np.isin(ops, kind) * HOST_ERROR_NS
 
 
 def misfit(posed: Problem, fit: Fit, parameters: int) -> float:
-    """Return the reduced chi-square, at least 1: that of a device that behaves like the model."""
+    """Return the reduced chi-square, at least 1, the value for a device that behaves like the model."""
     return max(1.0, 2 * fit.cost / max(1, len(posed.cells.names) - parameters))
 
 

@@ -103,7 +103,7 @@ SCALES = {
     "fua_ns": 3e5, "discard_ns": 3e5, "merge_ns": 1e7, "erase_ns": 3e6, HOST_KIB: 3e3,
 }  # fmt: skip
 # The host's time for each KiB, ns. Where the bus is the slowest part only their sum is seen, so it is fitted
-# with what is known of it: evenly distributed from 0, by DMA, to 400. The virtual board, which copies, has
+# with a prior: evenly distributed from 0, by DMA, to 400. The virtual board, which copies, has
 # 313 for writes and 385 for reads.
 HOST_KIB_MEAN, HOST_KIB_SIGMA = 200, 115
 BUS = "bus_mb_s"
@@ -170,7 +170,7 @@ class Problem:
         return np.append(found, (candidate.value(HOST_KIB) - HOST_KIB_MEAN) / HOST_KIB_SIGMA)
 
     def cost(self, candidate: Candidate) -> float:
-        """Return the cost of a candidate as it is: that of `Fit`."""
+        """Return the cost of a candidate as it is, as in `Fit`."""
         squares = np.square(self.residuals(candidate) / FAR)
         return float(FAR**2 * (np.sqrt(1 + squares) - 1).sum())
 
@@ -214,6 +214,6 @@ class Problem:
 
 
 def problem(measurement: Measurement, cells: Cells) -> Problem:
-    """Return what is to be fitted."""
+    """Return the problem to fit."""
     latency = measurement.latency_ns.astype(float)
     return Problem(measurement, cells, np.log(cells.statistics(latency)), cells.sigmas(latency))

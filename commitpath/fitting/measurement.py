@@ -114,7 +114,7 @@ def save(path: Path, measurement: Measurement) -> None:
 
 
 def load(path: Path) -> Measurement:
-    """Read a measurement; BadInputError names what is wrong."""
+    """Read a measurement; BadInputError names the fault."""
     # a FIFO would block, a device may be endless
     if path.exists() and not path.is_file():
         raise BadInputError(f"FILE={path}: not a file")

@@ -32,7 +32,7 @@ NOT_MEASURED = {
     "overwrite_permille": "fresh; DEVICE_STATE sets another",
     "undo_kib": "KiB of unflushed writes that can be undone; not a device property",
     "seed": "any; only the spread of merges and power cuts are random",
-    "read_command_ns": "command_ns is that of a read",
+    "read_command_ns": "command_ns holds for a read",
 }
 # a parameter, and the one without which the device does not have it
 NEEDS = {

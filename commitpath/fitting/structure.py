@@ -127,7 +127,7 @@ def map_cache(measurement: Measurement, known: Candidate) -> Found:
 
 
 def with_units(known: Candidate) -> Candidate:
-    """Return a candidate whose merges show."""
+    """Return a candidate with visible merges."""
     return known.changed(open_units=4, merge_ns=1, erase_ns=1)
 
 

@@ -29,7 +29,7 @@ DEVICE = re.compile("/[A-Za-z0-9_.:/@+=-]+")
 # Ansible's temporary files on a lab board: its default is in root's home, on the board's disk, which may be
 # full, read-only, or the one that is measured.
 BOARD_TEMPORARY = "/dev/shm"
-# What Ansible reports as unreachable although the board answers, or this host fails before it asks.
+# What Ansible reports as unreachable although the board answers, or this host fails before it connects.
 ANSWERED = re.compile(
     "Permission denied|Host key verification failed|HOST IDENTIFICATION HAS CHANGED|Authentication failure|"
     "Too many authentication failures|Unable to negotiate|Bad owner or permissions|Bad configuration option|"
@@ -69,7 +69,7 @@ def inventory() -> dict[str, dict[str, Any]]:
         if odd := [name for name in entries if not (isinstance(name, str) and NAME.fullmatch(name))]:
             raise BadInputError(
                 f"{path}: boards.hosts.{odd[0]!r}: a board's name has letters, digits, '.', '_' and '-', "
-                "and is no group of Ansible's (all, boards, ungrouped)"
+                "and is not a group of Ansible's (all, boards, ungrouped)"
             )
         for name, variables in (*((f"hosts.{name}", entries[name]) for name in entries), ("vars", common)):
             if not isinstance(variables, dict | None):

@@ -51,7 +51,7 @@ def needs_password() -> bool:
     try:
         return subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0
     except OSError as error:
-        raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
+        raise LabError("installing host packages needs root or sudo, and sudo is missing") from error
 
 
 def has_terminal() -> bool:

@@ -18,7 +18,7 @@ from images import artifacts, programs
 from model import userfile
 from model.cell import Cell
 
-# Of a CPU. Longer texts would take hours on a board, and are not checked to their end.
+# CPU seconds. Longer texts would take hours on a board, and are not checked to their end.
 SECONDS = 30
 # Exit codes of a process that used all of its CPU time.
 LIMITED = (-signal.SIGXCPU, -signal.SIGKILL)

@@ -110,8 +110,8 @@ def build(engine: str, folder: Path) -> Path:
 
 # Characters of the first row that differs.
 SHOWN = 100
-# Of a database's header: WAL in use, bytes of a page, encoding of texts; with auto_vacuum the largest root
-# page, and whether it is incremental.
+# Fields of a database's header: WAL in use, bytes of a page, encoding of texts; with auto_vacuum the largest
+# root page, and whether it is incremental.
 WRITES, PAGE_SIZE, ENCODING = 18, slice(16, 18), slice(56, 60)
 LARGEST_ROOT, INCREMENTAL = slice(52, 56), slice(64, 68)
 ENCODINGS = {2: "UTF-16le", 3: "UTF-16be"}

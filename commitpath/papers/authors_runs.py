@@ -21,7 +21,7 @@ def table(figure: Mapping[str, Any], drawn: Sequence[Drawn]) -> dict[str, Any] |
         return None
     wanted = figure["predicted"]
     if not any(wanted["series"] in shown.panel.series for shown in drawn):
-        raise BadInputError(f"predicted: {wanted['series']!r} is no series of a panel")
+        raise BadInputError(f"predicted: {wanted['series']!r} is not a series of a panel")
     cells = {group.get("authors") for content in figure["panels"] for group in content["groups"]}
     if unknown := wanted["used"].keys() - cells:
         raise BadInputError(

@@ -133,7 +133,7 @@ def reading(result: ReadingResult, virtual: ReadingResult | None = None) -> dict
 
 
 def build_of(result: ReadingResult) -> str:
-    """Return the SQLite release of a reading's cells; that of the reading if their engines have none."""
+    """Return the SQLite release of a reading's cells, or the reading's if their engines have none."""
     cells = [value.cell for value in values_of([result])]
     made = [cell.sqlite for cell in cells if "sqlite" not in engines.unused_axes(cell.engine)]
     build = result.reading.build

@@ -136,7 +136,7 @@ def sentences(fit: Fit, op: str, noisy: bool = False) -> list[str]:
     lines.append(f"Then {'; '.join(rest)}.")
     pairs = sum(term.share for term in fit.terms if len(term.factors) == 2)
     lines.append(
-        f"All two-way interactions together have {pairs:.1%}; what is left, {fit.residual:.1%}, are "
+        f"All two-way interactions together have {pairs:.1%}; the rest, {fit.residual:.1%}, are "
         + (
             "interactions of three and more settings, and noise."
             if noisy

@@ -43,7 +43,7 @@ def panel(paper: Paper, figure: Mapping[str, Any], content: Mapping[str, Any]) -
     for entry in [*content.get("stated", []), {"series": content.get("base", series[0]["label"])}]:
         for key, places in (("at", groups), ("over", groups), ("series", series), ("over_series", series)):
             if key in entry and entry[key] not in [place["label"] for place in places]:
-                raise BadInputError(f"{entry[key]!r} ({key} of stated, or base) is no label of this panel")
+                raise BadInputError(f"{entry[key]!r} ({key} of stated, or base) is not a label of this panel")
     bars = [
         bar
         for group, line in itertools.product(groups, series)

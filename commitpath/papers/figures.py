@@ -23,14 +23,14 @@ from commitpath.results import query
 from commitpath.results.query import Results
 
 SUFFIXES = (".svg", ".pdf", ".png")
-# Width of a figure of two boards, over that of one.
+# Ratio of the width of a figure of two boards to one of one board.
 WIDER = 1.6
 PACKAGE = Path(__file__).parents[1]
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
     "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
-    "writes, and what was written; from a watched run of the same settings ({where}). Of all operations "
-    "together: with the final checkpoint."
+    "writes, and what was written; from a watched run of the same settings ({where}). All operations "
+    "together include the final checkpoint."
 )
 
 

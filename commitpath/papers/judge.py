@@ -65,7 +65,7 @@ class ReadingResult:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, which is that of its first reading. artifact: of artifact_ratio."""
+    """A claim with its verdict, given by its first reading. artifact: of artifact_ratio."""
 
     claim: Claim
     verdict: str

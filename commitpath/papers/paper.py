@@ -49,7 +49,7 @@ class Paper:
     title: str
     reference: str
     grid: str
-    watched: str | None  # the grid whose cells are run to be watched
+    watched: str | None  # the grid of the watched cells
     constants: Mapping[str, Any]
     builds: tuple[str, ...]
     words: Mapping[str, tuple[str, ...]]  # an ambiguous word: its meanings

@@ -79,7 +79,7 @@ def vary(wanted: Request, options: Mapping[str, str]) -> int:
     rows = robust.judged(wanted, stored_results(runs))
     explaining, _ = sweep_plan.merge([Expanded(robust.explaining(wanted, rows), [])])
     if more := {key: run for key, run in explaining.items() if key not in runs}:
-        print(f"to explain what is contradicted: {estimate.of_sweep(more, jobs)}", flush=True)
+        print(f"to explain contradicted claims: {estimate.of_sweep(more, jobs)}", flush=True)
         code = drive.carry_out(more, [], passed, whole=False) or code
         rows = robust.judged(wanted, stored_results(runs | more))
     whole = robust_folder(wanted)
@@ -95,7 +95,7 @@ def robust_folder(wanted: Request) -> Path:
 
 
 def stored_results(runs: Mapping[str, Planned]) -> query.Results:
-    """Return the stored runs, of which these were requested."""
+    """Return the stored runs; these were requested."""
     stored = query.read(store.DATABASE)
     return query.Results(stored.every, stored.lab, asked={cell_id(run.cell) for run in runs.values()})
 

@@ -54,7 +54,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with its outcomes, that of the paper's own place first. tried: those of the explanations."""
+    """A claim with its outcomes, the paper's own place first. tried: those of the explanations."""
 
     claim: str
     statement: str

@@ -79,7 +79,7 @@ def checked(paper: Paper, place: str, given: Mapping[str, Any]) -> dict[str, str
         if name not in axes():
             near = did_you_mean(name, axes())
             raise BadInputError(
-                f"{paper.name}/paper.yml: robust.{place}: {written} is no axis; {near}".rstrip("; ")
+                f"{paper.name}/paper.yml: robust.{place}: {written} is not an axis; {near}".rstrip("; ")
             )
         found[name] = str(axes()[name].parse(str(value), axes()[name].variable))
     return found

@@ -113,7 +113,7 @@ def measured(given: dict[str, str], failure: str, lab: str | None) -> Measured:
 
     alike, notes = comparable(given, results.counted, results.lab, names, keys_of)
     found = settings(alike, results.counted, failure, names)
-    # a device that no one named is that of the runs
+    # without DEVICE, the runs give it
     place = {"DEVICE": alike[0].cell.device} if alike else {}
     cells, excluded = planned({**place, **given}, failure)
     if "DEVICE" not in given:

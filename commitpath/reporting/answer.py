@@ -183,7 +183,7 @@ def broken(measured: Sequence[Setting], failure: str) -> list[str]:
 
 
 def too_short(measured: Sequence[Setting], limits: Limits) -> list[str]:
-    """Return the settings of which it is not known whether they lose more than LOSE_AT_MOST."""
+    """Return the settings that may lose more than LOSE_AT_MOST: their trials do not decide it."""
     if limits.most is None and limits.ms is None:
         return []
     names = [

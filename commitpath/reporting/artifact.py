@@ -20,6 +20,7 @@ from commitpath.host import places
 from commitpath.reporting import setup
 from commitpath.results.as_swept import swept_with
 from commitpath.results.query import Results, unsampled
+from commitpath.sweep.drive import figure_places, settings_varied
 from model.cell import Cell
 
 README = """\

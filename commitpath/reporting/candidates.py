@@ -93,7 +93,7 @@ def comparable(
     """Return the ok runs with the given axes that differ only in what a developer chooses (names).
 
     Of several such sets that with the most settings of the choice (keys_of: those with a device), then
-    the largest; empty without any; and notes on what is left out. own: the label of this lab. Its marked runs
+    the largest; empty without any; and notes on runs left out. own: the label of this lab. Its marked runs
     are left out, unless the content of a profile is named (DEVICE=constant#b1c1).
     """
     wanted = {

@@ -87,13 +87,13 @@ def planned(given: Mapping[str, str], failure: str) -> tuple[dict[str, Planned],
     """Return the cells that measure the choice with the given axes, and those that are excluded.
 
     A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not set. Raises BadInputError
-    for another engine than that of the grid.
+    for an engine other than the grid's.
     """
     every = {name for name in WITH_ANY if given.get(name) == ANY}
     if "ENGINE" not in every and select.spelled("engine", given.get("ENGINE", FIRST_ENGINE)) != FIRST_ENGINE:
         raise BadInputError(
             f"ENGINE={given['ENGINE']}: `make advise` measures ENGINE={FIRST_ENGINE} alone, or all engines: "
-            f"use ENGINE={ANY}, with RUN=yes for what is missing"
+            f"use ENGINE={ANY}, with RUN=yes for missing runs"
         )
     name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
     workload = load_profile("workload", name)

@@ -47,7 +47,7 @@ class Costs:
     notes: Sequence[str]
 
     def caption(self, most: int | None = None) -> str:
-        """Return how much of the grid is shown, and what is left out: at most so many names a reason."""
+        """Return how much of the grid is shown, and the cells left out: at most so many names a reason."""
         total = len(self.costs) + sum(map(len, self.left_out.values()))
         parts = [
             f"{len(self.costs)} of {total} cells of grid {self.found.grid}, each by "
@@ -121,7 +121,7 @@ def watched_run(row: Row, results: Results) -> tuple[Run | None, str]:
     cell = replace(row.runs[0].cell, **{name: axes()[name].spec["default"] for name in CUTS})
     run = results.watched(cell)
     if run is None:
-        return None, "there is no watched run of it with CRASH=none that counts"
+        return None, "it has no watched run with CRASH=none that counts"
     if run.cell.n != cell.n:
         return None, f"its watched run has N={run.cell.n}, and the cuts are of N={cell.n}"
     if run.summary["block"]["bytes_written"] is None:

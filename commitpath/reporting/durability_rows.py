@@ -14,7 +14,7 @@ from commitpath.results.marks import MARKED, footnotes, kernels
 from model import engines
 
 ENGINE = "engine"
-# Settings whose values are shown without their name, in capitals.
+# Settings shown as their value alone, in capitals.
 WORDS = ("journal_mode", "synchronous")
 Settings = Mapping[str, str]
 

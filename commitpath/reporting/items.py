@@ -1,7 +1,7 @@
 """Items that a paper must report, and their values in a run or over the repeats of its cell.
 
-experiments/reporting.yml and engine/*.yml name them. Of a run's board and device only values that were read
-back or recorded; a missing one is reported as such.
+experiments/reporting.yml and engine/*.yml name them. Values of a run's board and device are
+those read back or recorded; a missing one is reported as such.
 """
 
 import os

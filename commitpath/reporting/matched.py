@@ -50,7 +50,7 @@ class Matched:
         return seed, board
 
     def marks(self) -> dict[str, str]:
-        """Return mark → what is unequal between the two, or special about their runs."""
+        """Return mark → an inequality of the two, or a peculiarity of their runs."""
         sides: dict[str, dict[str, None]] = {}
         for side, runs in (("A", self.a), ("B", self.b)):
             for mark in (mark for run in runs for mark in run.marks):

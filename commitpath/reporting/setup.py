@@ -75,7 +75,7 @@ def setup(options: dict[str, str]) -> None:
 def text(chosen: Sequence[Run], runs: Sequence[Run], grid: str = "") -> list[str]:
     """Return the lines of the paragraph and the table of runs. runs: all, to find repeats.
 
-    grid: the name of the grid whose runs they are.
+    grid: the name of their grid.
     """
     reported = merged([(run.cell.engine, values(run, runs)) for run in chosen])
     return [printable_lines([paragraph(reported, chosen, grid), *footnotes(chosen)]), *latex(reported)]

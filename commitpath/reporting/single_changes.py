@@ -40,7 +40,7 @@ class Pair:
 
 
 def pairs(measured: Sequence[Setting], limits: Limits, names: Sequence[str]) -> list[Pair]:
-    """Return the pairs whose faster setting is within the limits."""
+    """Return the pairs with the faster setting within the limits."""
     made = []
     for pair in itertools.combinations(measured, 2):
         slow, fast = sorted(pair, key=lambda setting: setting.tps)

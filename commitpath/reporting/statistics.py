@@ -4,7 +4,7 @@ In virtual time a number belongs to a seed and a board, and repeats exactly. So 
 pair by pair, and the ratios' interval is over seeds and boards (analysis/stats/spread.py).
 
 On a real clock each run is a sample of its own. The ratio is Hodges and Lehmann's, the median of all ratios
-between the two sides; its interval is that of Mann and Whitney's test, exact for few runs. Few runs reach
+between the two sides; its interval comes from Mann and Whitney's test, exact for few runs. Few runs reach
 less than 95 %: three against three 90 %.
 """
 

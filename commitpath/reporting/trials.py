@@ -15,7 +15,7 @@ IRRELEVANT_TO_LOSS = ("rows", "n", *SAMPLED, "probes", "observers", "crash", "cu
 
 # The reason of a cell in which a cut took more time than allowed.
 MORE = "a cut took more"
-# The reason of a cell whose runs are too short to show the most that a cut takes.
+# The reason of a cell with runs too short to show the most that a cut takes.
 EMPTIED = "a cut took all of the run, and might take more of a longer one"
 
 
@@ -28,7 +28,7 @@ class Trials:
     analysis did not count it. unusable: cuts after which the database is corrupt, holds other transactions
     than the first k, or does not open. broken: cuts that broke a promise. zero, stale: cuts after which
     files had such sectors; None unless all runs counted them. emptied: whether a cut took all transactions
-    of the longest run, so that of a longer one it might take more.
+    of the longest run, and might take more of a longer one.
     """
 
     cuts: int

@@ -10,7 +10,7 @@ from commitpath.database.select import Run
 
 
 def odd(runs: Iterable[Run]) -> list[str]:
-    """Return the paths, below results/, of ok runs whose times differ from those of equal runs.
+    """Return the paths, below results/, of ok runs with times other than those of equal runs.
 
     Runs of one cell and seed from one snapshot, with one plan and program, have equal times in virtual time.
     A run that does not know one of the three is compared with none.

@@ -28,7 +28,7 @@ from model.engines._log_counters import CHECKPOINTS
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"
-# Of summary.json: over the cuts that left a usable database.
+# Over the cuts that left a usable database, in summary.json.
 LOSSES = ("crash.lost_acknowledged", "crash.lost_ms")
 # Bytes of a page in counts of written pages: a block of the filesystems.
 PAGE = 4096

@@ -1,4 +1,4 @@
-"""Class Outcome: a command's exit code, and the runs that EXPECT judges; the error if there is no verdict."""
+"""Class Outcome: a command's exit code, and the runs that EXPECT judges; the error of a missing verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXIT_NO_VERDICT, EXIT_BAD_EXPECTED = 125, 128
 
 
 class NoVerdictError(LabError):
-    """There is no run to judge: it failed, was rejected, or lacks an expected number."""
+    """No run can be judged: it failed, was rejected, or lacks an expected number."""
 
     exit_code = EXIT_NO_VERDICT
 

@@ -95,7 +95,7 @@ def numbers(path: Path) -> dict[Name, float]:
     return values
 
 
-# Of a quantity that causes split: what a cause is of.
+# A quantity that causes split: the phrase for a cause.
 _CAUSES = {
     "syncs": "syncs of {}",
     "flushes": "flushes for {}",
@@ -125,9 +125,7 @@ def judge(expectations: Sequence[Expectation], reference: Reference | None, outc
         print(f"commitpath: {one_line(line)}", file=sys.stderr)
     if unknown or not outcome.runs:
         if not missed:
-            raise NoVerdictError(
-                f"EXPECT: no verdict: {'; '.join(dict.fromkeys(unknown)) or 'there is no run'}"
-            )
+            raise NoVerdictError(f"EXPECT: no verdict: {'; '.join(dict.fromkeys(unknown)) or 'no run'}")
         for line in dict.fromkeys(unknown):
             print(f"commitpath: {one_line(line)}", file=sys.stderr)
     if missed:

@@ -86,7 +86,7 @@ def boards() -> int:
 def shares(planned: list[Planned], boards: int) -> list[list[Planned]]:
     """Return the trials of each board: successive ones, as a device goes from one state to the next.
 
-    A board whose device had a fault is of no further use.
+    A board is not used again after a device fault.
     """
     alone = any(isinstance(trial, faults.Fault) for trial in planned)
     size = 1 if alone else max(1, -(-len(planned) // boards))

@@ -245,7 +245,7 @@ def of_measure(profile: Profile, name: str, host_ns: int) -> Numbers:
     if name == "write_fdatasync_4k":
         return synced(profile, 4, RANGE_MIB, host_ns)
     if name == "write_fua_4k":
-        # the kernel sends a FLUSH where there is no FUA
+        # the kernel sends a FLUSH instead of a missing FUA
         if not profile["geometry"]["fua"]:
             return synced(profile, 4, RANGE_MIB, host_ns)
         return measured(profile, data("fua", 4, RANGE_MIB, True), host_ns)

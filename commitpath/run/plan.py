@@ -26,7 +26,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """document: plan.json. runs: the run, then its baseline run if any. trials: that of boards of trials."""
+    """document: plan.json. runs: the run, then its baseline run if any. trials: the run on trial boards."""
 
     document: Mapping[str, Any]
     runs: list[PlannedRun]

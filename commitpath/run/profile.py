@@ -43,7 +43,7 @@ def profile(variables: dict[str, str]) -> None:
     folder = RESULTS / f"profile-{path.stem}"
     if "FILE" in given:
         if "HOST_NS" in given:
-            raise BadInputError("HOST_NS is for BOARD: the file has that of its measurement")
+            raise BadInputError("HOST_NS is for BOARD: the file has its measurement's")
         where, measured = given["FILE"], measurement.load(Path(given["FILE"]))
     else:
         where, measured = f"BOARD={given['BOARD']}", measure(given)

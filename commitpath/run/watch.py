@@ -58,7 +58,7 @@ def command_cell(variables: Mapping[str, str]) -> Cell:
     size = sum(path.stat().st_size for path in paths) >> 20
     device = cell.profiles["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
     if size > device // 2:
-        raise BadInputError(f"FILES: {size} MiB; DEVICE={cell.device} has {device}, half of which is theirs")
+        raise BadInputError(f"FILES: {size} MiB; DEVICE={cell.device} has {device}, half of it for files")
     contents = {name: read_file(path) for name, path in files.items()}
     watched = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
     # absent fields have the default, as in a cell that is read back

@@ -18,7 +18,7 @@ from base.text import choices, filled_lines, printable, printable_lines
 from commitpath.boards import lab_board
 from commitpath.cells import samples
 from commitpath.cells.axes import axes
-from commitpath.cells.grid import Excluded, expand, names
+from commitpath.cells.grid import Excluded, expand, names, run_names
 from commitpath.database import select, store, sync
 from commitpath.database.results_commands import narrow
 from commitpath.database.select import Run
@@ -45,7 +45,7 @@ OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 
 @judged
 def sweep(variables: dict[str, str], check: Check) -> Outcome:
-    """Run what is missing of the grids; the exit code is 1 if a run failed."""
+    """Run the missing runs of the grids; the exit code is 1 if a run failed."""
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
     # an unknown board first, before the needs of its cells
     ansible.board(variables.get("BOARD", "virtual"))
@@ -103,7 +103,7 @@ def next_command(name: str, varied: Sequence[str]) -> str:
 def carry_out(
     runs: dict[str, Planned], excluded: list[Excluded], options: Mapping[str, str], whole: bool = True
 ) -> int:
-    """Run what is missing of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR, GRID.
+    """Run the missing runs of a plan; return 1 if a run failed. options: JOBS, RETRIES, EXECUTOR, GRID.
 
     GRID: the plan is what was asked for, and its newest runs are listed even if it has many.
     whole: whether the plan is all of its grids; it then replaces their rows in the database.

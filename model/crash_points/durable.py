@@ -1,7 +1,7 @@
 """Compute which commands in a device's log a power cut may lose, by its cache, FLUSHes and FUA.
 
-The rule is the device module's (cache.c). A write is durable once it is complete, if there is no volatile
-cache or it has FUA, or once a FLUSH is complete that was sent after the write was complete. A device that
+The rule is the device module's (cache.c). Without a volatile cache, or with FUA, a write is durable
+once it is complete; else once a FLUSH is complete that was sent after the write was complete. A device that
 `ignores` FLUSH or FUA (its profile) loses the newest writes that fit into its cache.
 """
 

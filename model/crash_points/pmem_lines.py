@@ -65,7 +65,7 @@ class Memory:
         of_bytes = (calls[name].fill_null(0).to_list() for name in ("offset", "bytes"))
         self.places: list[tuple[int, int]] = list(zip(*of_bytes, strict=True))
         self._first_delete = self.op.index(DELETE) if DELETE in self.op else len(self)
-        # number of calls → number of the first ones whose stores can no longer be lost
+        # number of calls → number of the first ones with stores that cannot be lost
         self._clean = [0]
         found = dict[int, int]()
         for number in range(len(self)):

@@ -7,7 +7,7 @@ TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 REORDERED = (*IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS, FAULT = "power", "os", "process", "fault"
-# Failures of which each trial repeats the run until it fails.
+# Failures simulated by repeating the run up to the failure, in each trial.
 RERUN = (PROCESS, FAULT)
 # Folder of a run that has the files of each board of trials.
 FOLDER = "crash"

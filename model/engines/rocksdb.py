@@ -64,8 +64,8 @@ def logs_calls(config: Mapping[str, Any]) -> bool:
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     """Return the calls that one transaction may make.
 
-    A full write buffer makes a write begin another log, whose first sync also syncs the folder, and then a
-    table.
+    A full write buffer makes a write begin another log, and then a table. The first sync of that log also
+    syncs the folder.
     """
     logged = "o?l+" if settings["disable_wal"] == "off" else "k"
     if settings["sync"] == "full":

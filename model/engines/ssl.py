@@ -2,8 +2,8 @@
 
 It renders SQLite's SQL. A commit is durable when its record is, or the WAL of the checkpoint made instead of
 the record. All durable commits survive a crash of the process or the system. With synchronous NORMAL the log
-is synced by checkpoints only. Then all commits survive a crash of the process. Of the records after the last
-checkpoint, a power cut leaves the first ones, up to an incomplete one. With pcm the log is in persistent
+is synced by checkpoints only. Then all commits survive a crash of the process. A power cut
+leaves the first records after the last checkpoint, up to an incomplete one. With pcm the log is in persistent
 memory: the driver maps it with MAP_SYNC, or the run is refused.
 
 Class Engine of model/engines loads the module by name.

@@ -34,7 +34,7 @@ ALL_SECONDS = 3600
 UNKNOWN = 3
 # PRAGMAs that this program uses itself.
 _OWN = frozenset({"schema_version", "page_count", "page_size", *sqlfile.KEPT})
-# Virtual tables without a schema whose content depends on pages or on the program.
+# Virtual tables without a schema, with content that depends on pages or on the program.
 _UNSTABLE = frozenset({"dbstat", "sqlite_stmt", "sqlite_dbpage"})
 
 
@@ -80,12 +80,12 @@ class Player:
                     self._run(database, part)
                 if number in self._numbers:
                     if (state := _state(database)) != last:
-                        with self._errors("what is there cannot be read: "):
+                        with self._errors("the content cannot be read: "):
                             last, held = state, looks.all()
                     known[number] = held
             if not self._numbers:
                 # a check before a board runs it
-                with self._errors("what is there cannot be read: "), self._timed():
+                with self._errors("the content cannot be read: "), self._timed():
                     looks.read()
             return Played(known, max(begun, _bytes(database)))
 

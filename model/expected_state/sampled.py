@@ -1,4 +1,4 @@
-"""Choose the crash trials of which a board keeps the files; read those databases with the host's SQLite.
+"""Choose the crash trials that keep their files; read those databases with the host's SQLite.
 
 A board keeps the files of every hundredth trial before anything opens them. The host checks a copy with the
 board's program and release (commitpath/run/sampled_databases.py). The files stay in the run; this module

@@ -80,7 +80,7 @@ class Filesystem:
     copies_have_homes: bool = False
     # s between periodic commits without a `commit=` option
     commit_seconds: int = 0
-    # number of an internal inode → label of its pages, None: that of their region
+    # number of an internal inode → label of its pages, None: the label of their region
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False

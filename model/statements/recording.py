@@ -158,7 +158,9 @@ def dump(path: Path, number: int) -> Iterator[Entry]:
         tables = [(name, sql) for kind, name, sql in schema if kind == "table"]
         for name, sql in tables:
             if re.match(r"CREATE\s+VIRTUAL\b", sql, re.IGNORECASE):
-                raise SqlFileError(f"the database has the virtual table {name}, whose content no trace has")
+                raise SqlFileError(
+                    f"the database has the virtual table {name}; a trace does not have its content"
+                )
             yield make(sql)
             yield from (make(*row) for row in _rows(database, name))
         for (counts,) in database.execute("SELECT count(*) FROM sqlite_master WHERE name='sqlite_sequence'"):

@@ -148,7 +148,7 @@ def statements(text: str, line: int) -> Iterator[Statement]:
 def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
     """Yield the transactions of statements: one in autocommit, or those from BEGIN to its end.
 
-    The latter's text is that of the file, with only the line ends between two statements. Transactions of
+    The latter's text is as in the file, with only the line ends between two statements. Transactions of
     several databases come in order of their ends. Raises SqlFileError for invalid ones.
     """
     begun = dict[int, list[Statement]]()  # by database
@@ -208,7 +208,7 @@ def refuse(statement: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
         if name not in pragmas:
             raise SqlFileError(
                 f"{where}PRAGMA {name}: here there may be {', '.join(sorted(pragmas))}; "
-                "what a cell asks for has a variable (make help)"
+                "set an axis of the cell by its variable (make help)"
             )
     if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
         raise SqlFileError(f"{where}{words[0].upper()}: a statement is of one database")

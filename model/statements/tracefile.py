@@ -72,7 +72,7 @@ def read(text: str) -> Trace:
 def _declare(words: list[str], files: dict[int, str]) -> None:
     _, number, name = words
     if not _INTEGER.fullmatch(number) or int(number) in files:
-        raise ValueError(f"{number!r} is no number of a new file")
+        raise ValueError(f"{number!r} is not a number of a new file")
     files[int(number)] = _string(name)
 
 
@@ -105,7 +105,7 @@ def _string(word: str) -> str:
         text: str = json.loads(word)
         text.encode()
     except (ValueError, AttributeError):
-        raise ValueError(f"{word[:40]!r} is no JSON string") from None
+        raise ValueError(f"{word[:40]!r} is not a JSON string") from None
     return text
 
 
@@ -127,8 +127,8 @@ def value(word: str) -> Value:
     if kind == "zeros" and _INTEGER.fullmatch(rest) and int(rest) >= 0:
         return Zeros(rest)
     raise ValueError(
-        f'{word[:40]!r} is no value; there are null, 5, 0x1.8p+1 (a real), "text", text:<hex>, blob:<hex>, '
-        "zeros:<bytes>"
+        f'{word[:40]!r} is not a value; there are null, 5, 0x1.8p+1 (a real), "text", text:<hex>, '
+        "blob:<hex>, zeros:<bytes>"
     )
 
 

@@ -84,10 +84,10 @@ def check(spec: Spec) -> None:
             check(one)
         return
     for more, less, why in (
-        (spec.transactions, spec.updates, "transactions, of which updates write"),
-        (spec.page_writes, spec.updates, "page_writes, of which each of updates has one"),
-        (spec.page_writes, spec.pages, "page_writes, of which each of pages is one"),
-        (spec.statements, spec.batches, "statements, of which each of batches has one"),
+        (spec.transactions, spec.updates, "transactions are fewer than updates"),
+        (spec.page_writes, spec.updates, "page_writes are fewer than updates"),
+        (spec.page_writes, spec.pages, "page_writes are fewer than pages"),
+        (spec.statements, spec.batches, "statements are fewer than batches"),
         (rows_before(spec), 2, "rows of a database of that size, and it has a few"),
     ):
         if less > more:

@@ -102,7 +102,7 @@ class Workload(Protocol):
     def transactions(self, phase: Phase) -> Iterator[tuple[Operation, ...]]:
         """Yield the transactions of a phase. Raises ValueError if there are too few keys."""
 
-    # Only of workloads whose keys before a run are others than 1 to `rows`.
+    # Only of workloads with other keys than 1 to `rows` before a run.
     def keys(self, options: Options) -> Collection[int]:
         """Return the keys before a run."""
 
@@ -136,7 +136,7 @@ def names() -> tuple[str, ...]:
 
 
 def phases(profile: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the phases of a workload's profile; none for SQL, whose groups are in the text.
+    """Return the phases of a workload's profile; none for SQL: its groups are in the text.
 
     A driver workload without a module has those of apsys17.
     """

@@ -17,7 +17,7 @@ _BATCH = 2000
 
 
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
-    """Yield the transactions of a phase. Raises ValueError where there is no row."""
+    """Yield the transactions of a phase. Raises ValueError if a row is missing."""
     size = min(_BATCH, phase.last_key) if phase.name == "batch" else 1
     letter = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name]
     for number in range(phase.options.n):

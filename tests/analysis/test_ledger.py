@@ -391,7 +391,7 @@ FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
         "1 pieces with another label than their region",
     ),
     "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands that are not the sum of their parts"),
-    "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions whose time is not the sum of its parts"),
+    "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions with a time that is not the sum of its parts"),
     "cost": (
         relabel("costs", "bytes", 0, 1.0),
         "transactions and background activity have 1 bytes written, expected 32768",
@@ -467,7 +467,7 @@ def test_shares_that_do_not_add_up_are_seen() -> None:
     made = build.build(trace.input(400))
     assert wrong(made) == []
     found = wrong(relabel("shares", "share", 0, 0.4)(made))
-    assert found[0] == "ledger: 1 commands whose shares do not sum to 1: first command 0, share 0.9"
+    assert found[0] == "ledger: 1 commands with shares that do not sum to 1: first command 0, share 0.9"
 
 
 def test_a_gap_in_the_commits_is_seen() -> None:

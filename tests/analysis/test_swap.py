@@ -49,7 +49,7 @@ def test_half_a_swap_is_no_analysed_run(steps: int, tmp_path: Path, monkeypatch:
     if steps < 8:
         with pytest.raises(KilledError):
             pipeline.put(fresh, run)
-        assert derived.fault(run, *documents) == "there is no derived.json"
+        assert derived.fault(run, *documents) == "derived.json is missing"
         monkeypatch.setattr(Path, "replace", replace)
         pipeline.put(made(tmp_path / "again", "new"), run)
     else:

@@ -181,7 +181,7 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
         database.execute("CREATE VIRTUAL TABLE f USING fts5(a)")
     database.close()
     insert = "import sqlite3; c = sqlite3.connect('virtual.db'); c.execute('CREATE TABLE a(b)')"
-    with pytest.raises(LabError, match="virtual table f, whose content no trace has"):
+    with pytest.raises(LabError, match="virtual table f; a trace does not have its content"):
         trace_record({"CMD": f'{sys.executable} -c "{insert}"', "FILE": "x"})
     assert not (tmp_path / "x").exists()
     # what it did until it failed is a trace, and its exit code is returned

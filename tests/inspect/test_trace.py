@@ -48,7 +48,7 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
 
 def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
-    told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is missing"
+    told = "nullb0.blktrace.0, nullb0.blktrace.1 missing: commands of these CPUs are not in the trace"
     assert external_trace.read(str(prefix)).gaps == (told,)
     text = tmp_path / "trace.txt"
     lines = (

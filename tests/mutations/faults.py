@@ -55,7 +55,7 @@ def lost_records(run: Recording, draw: np.random.Generator) -> None:
 
 @fault
 def probe_not_attached(run: Recording, draw: np.random.Generator) -> None:
-    """a probe is not attached: there is no record of one type"""
+    """a probe is not attached: records of one type are missing"""
     run.records = np.delete(run.records, _any_type(run, draw))
 
 

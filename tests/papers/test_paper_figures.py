@@ -69,7 +69,7 @@ def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
         figure_data.read(data)
     chosen = paper.load(PAPER)
     wrong = {"panels": [{"groups": [{"label": "a"}], "stated": [{"value": 1, "at": "b", "source": "s"}]}]}
-    with pytest.raises(BadInputError, match=r"x.yml: 'b' \(at of stated, or base\) is no label"):
+    with pytest.raises(BadInputError, match=r"x.yml: 'b' \(at of stated, or base\) is not a label"):
         figure_data.panels(chosen, data, wrong)
     with pytest.raises(BadInputError, match=r"x.yml: flavour: unknown axis"):
         figure_data.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
@@ -116,7 +116,7 @@ def test_the_authors_cells_against_ours(database: Path, tmp_path: Path) -> None:
     assert text.count("<td>held out</td>") == 6
     assert found["count"] in text
     for wrong, says in (
-        ({"series": "none"}, "is no series"),
+        ({"series": "none"}, "is not a series"),
         ({"used": {"nobody": "x"}}, "nobody: no group"),
     ):
         with pytest.raises(BadInputError, match=says):

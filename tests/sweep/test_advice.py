@@ -405,7 +405,7 @@ def test_only_the_missing_cells_are_run(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_engine_without_a_grid_has_the_next_command(lab: Lab, given: dict[str, str]) -> None:
     said = lab.says("advise", **WHERE, **given, ENGINE="rocksdb")
     assert said.startswith("commitpath: ENGINE=rocksdb: `make advise` measures ENGINE=sqlite alone, or all ")
-    assert "use ENGINE=any, with RUN=yes for what is missing" in said
+    assert "use ENGINE=any, with RUN=yes for missing runs" in said
 
 
 def test_what_is_missing_is_named(lab: Lab) -> None:

@@ -251,7 +251,7 @@ def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
     here.run(FS="f2fs", MODE="wal")
     here.run(status="rejected")
     target = tmp_path / "here.sqlite"
-    assert "say what this lab is called" in here.says("export", FILE=str(target))
+    assert "name this lab" in here.says("export", FILE=str(target))
     here.ok("export", FILE=str(target), LAB="berlin")
     assert "2 runs imported, all without files (unverified, ¶)\n" in there.ok("import", FILE=str(target))
     content = "lab, cell_id, run_id, repeat, status, reasons, cell, summary, manifest, host"

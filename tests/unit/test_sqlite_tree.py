@@ -35,7 +35,7 @@ def test_it_is_named_by_its_content(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "fault"),
     [
-        ({}, "there is no sqlite3.c"),
+        ({}, "sqlite3.c is missing"),
         ({"code": "int main;"}, "are of different versions"),
         ({"header": "int main;"}, "its sqlite3.h defines no SQLITE_VERSION"),
         (dict.fromkeys(("code", "header"), HEADER.replace("3.99", "3.6")), "the oldest that runs here is 3"),

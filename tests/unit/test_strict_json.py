@@ -14,7 +14,7 @@ from base.strict_json import UnfitError
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ("[" * 22 + "]" * 22, "more than 20 objects and lists"),
-        ("NaN", "NaN is no number"),
+        ("NaN", "NaN is not a JSON number"),
         ("1e400", "too large"),
         ("9223372036854775808", "more than 64 bits"),
         ('{"\\udfff": 1}', "not UTF-8"),

@@ -86,7 +86,7 @@ def test_a_lab_board_is_taken_with_what_it_has(cache: Path, monkeypatch: pytest.
         ({"PACKAGES": "sqlite3"}, "PACKAGES=sqlite3: BOARD=bench has packages of its own"),
         ({"CLOCK": "virtual"}, "CLOCK=virtual: BOARD=bench has a clock of its own"),
         ({"DEVICE": "constant"}, "BOARD=bench has a device of its own; use DEVICE=own"),
-        ({"FILES": str(large)}, "FILES: 2 MiB; DEVICE=own has 3, half of which is theirs"),
+        ({"FILES": str(large)}, "FILES: 2 MiB; DEVICE=own has 3, half of it for files"),
         ({"BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory, which has virtual, bench"),
     ):
         with pytest.raises(BadInputError, match=said):

@@ -39,7 +39,7 @@ class Layout:
 
     @property
     def in_place(self) -> bool:
-        """Whether a sync writes metadata in place: there is no journal and no checkpoint pack."""
+        """Whether a sync writes metadata in place: without journal and checkpoint pack."""
         return not np.isin(self.labels, (JOURNAL, PACK)).any()
 
     def region(self, sectors: Ints) -> Ints:

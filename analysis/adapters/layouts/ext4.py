@@ -117,7 +117,7 @@ def layout(board: Path, superblock: Superblock) -> Layout:
         if first >= 0:
             regions.append((first, last - first + 1 + reserved, META))
         regions.append((group.inodes, table, INODE))
-    # 0 is no inode
+    # 0 is not an inode
     journal, orphans = field("Journal inode", "0"), field("Orphan file inode", "0")
     listed = inodes(board / "inodes.txt")
     extents = [(inode, extent) for inode in listed for extent in inode.extents]

@@ -52,7 +52,7 @@ static bool write_at(struct database *database, const void *data, size_t size, o
 	return (size_t)written == size || error_set(error, "pwrite: only %zd bytes", written);
 }
 
-/* Reads the slot of a key into `row`; behind the end of the file there is no row. */
+/* Reads the slot of a key into `row`; no row exists behind the end of the file. */
 static bool read_slot(struct database *database, int64_t key, bool *exists, struct error *error)
 {
 	ssize_t size = pread(database->file, database->row, database->slot, place(database, key));
@@ -112,7 +112,7 @@ static void drop(struct database *database)
 	free(database);
 }
 
-/* Writes the size of a value into a new file, or compares it with that of an old one. */
+/* Writes the size of a value into a new file, or compares it with the size in an old one. */
 static bool begin(struct database *database, bool is_new, struct error *error)
 {
 	int64_t size = database->value_size;
@@ -172,7 +172,7 @@ static bool remove_database(const char *path, struct error *error)
 
 /* ---- Transactions: required. */
 
-/* Not timed. What is rendered is stored with the run and compared with the timed operations. */
+/* Not timed. The result is stored with the run and compared with the timed operations. */
 static bool render(struct database *database, const struct transaction *transaction,
 		   struct rendered *rendered, struct error *error)
 {
