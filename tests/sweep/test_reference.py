@@ -11,7 +11,7 @@ import pytest
 from lab import ROOT, Lab, one_line
 
 from commitpath.cells.axes import axes
-from commitpath.command_line import stored_run
+from commitpath.command_line import help, stored_run
 from commitpath.command_line import variables as variables_table
 from commitpath.command_line.stored_run import SHIPPED
 from commitpath.database import results_commands, select, store
@@ -91,6 +91,24 @@ def test_the_commands_of_the_page_answer(newcomer: Lab, command: tuple[str, ...]
             "  synchronous=extra, journal_mode=delete synchronous=normal,\n"
             "  journal_mode=truncate and 21 more\n"
         )
+
+
+EXAMPLES = {
+    tuple(shlex.split(example.split("   ")[0].split(" [")[0])): None
+    for example in (
+        *(text.partition(": make ")[2] for _, text in help.targets()),
+        *re.findall("^  make (.*)$", Path(help.__file__).with_name("help.txt").read_text(), re.M),
+    )
+    if example.split(" ")[0] in ("advise", "compare", "durability", "figure", "results", "table")
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
+def test_the_examples_of_the_help_answer(newcomer: Lab, tmp_path: Path, example: tuple[str, ...]) -> None:
+    target, *words = example
+    given = variables(tuple(words))
+    given |= {"FIGURE": str(tmp_path / given["FIGURE"])} if "FIGURE" in given else {}
+    assert len(newcomer.ok(target, **given).splitlines()) > 1
 
 
 def test_a_setup_names_no_setting_that_an_engine_lacks(newcomer: Lab) -> None:
