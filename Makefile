@@ -36,13 +36,13 @@ results: ## list the results database: make results WHERE='fs=f2fs mode=wal|dele
 export: ## copy the results database for sharing: make export FILE=here.sqlite LAB=here
 import: ## merge another lab's copy, or the shipped runs: make import FILE=experiments/reference.tar.xz
 artifact: ## archive a grid's runs, setup and figures for an artifact evaluation: GRID=quick FILE=new.tar.gz LAB=here
-compare: ## compare two sets of runs: make compare A='sqlite=3.46.1' B='sqlite=3.8.11.1'
+compare: ## compare two sets of runs: make compare A='grid=reference fs=f2fs' B='grid=reference fs=ext4-ordered'
 report-card: ## grade what a run or a paper's parameter list reports: FILE=…
 setup-text: ## "Experimental setup" as text and LaTeX: RUN=… or GRID=…
-advise: ## recommend settings: DEVICE=… FS=… SURVIVE=process|os|power
-figure: ## draw a metric over an axis of a swept grid: GRID=… X=page_size METRIC=p99 SERIES=fs FIGURE=out.pdf
-table: ## print a swept grid's numbers: make table GRID=quick FORMAT=latex
-durability: ## plot speed against lost commits: make durability GRID=durability FIGURE=durability.svg [OVER=bytes]
+advise: ## recommend settings: make advise DEVICE=emmc-5.0 FS=ext4-ordered SURVIVE=power
+figure: ## draw a metric over an axis of a swept grid: make figure GRID=ledger X=fs METRIC=kib SERIES=mode FACET=sync FIGURE=out.pdf
+table: ## print a swept grid's numbers: make table GRID=ledger FORMAT=latex
+durability: ## plot speed against lost commits: make durability GRID=durability FIGURE=out.svg [OVER=bytes]
 hunt: ## draw settings, loads and power cuts at random, and keep what breaks a promise: SEED=1 MINUTES=10
 crash-replay: ## repeat one crash trial and open a shell on the recovered board: RUN=… TRIAL=…, or CASE=… [CMD=…]
 demo: ## unpack, analyse and open a recorded run; needs no board

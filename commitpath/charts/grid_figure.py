@@ -1,7 +1,7 @@
 """`make figure GRID=… X=… METRIC=… FIGURE=…`: draw a figure of a swept grid, with its numbers as CSV."""
 
 import dataclasses
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,8 @@ from commitpath.results.marks import footnotes, joined, kernels
 
 FIGURES = EXPERIMENTS / "figures"
 WIDTHS = ("3.3", "7")
+# What differs in the reasons of runs that lack a number: the run, and how many of its cuts were unusable.
+NAMED = re.compile(r"^run \S+|\d+(?= of \d+ cuts )")
 FIELDS = [field.name for field in dataclasses.fields(Spec)]
 COLUMNS = (
     *("low", "high", "interval_low", "interval_high", "runs", "state", "reason"),
@@ -104,8 +106,13 @@ def notes(drawn: Sequence[Drawn], across: Sequence[Drawn]) -> list[str]:
         for pair in zip(values, others, strict=True)
     ]
     lines = [f"{lacking.count(None)} of {len(values)} points drawn"]
-    reasons = Counter(str(found.reason) for found in lacking if found)
-    lines += [f"{count} not drawn: {reason}" for reason, count in reasons.items()]
+    # several that differ in the run and in a number of cuts are one
+    reasons: dict[str, list[str]] = {}
+    for reason in (str(found.reason) for found in lacking if found):
+        reasons.setdefault(NAMED.sub("", reason), []).append(reason)
+    for several in reasons.values():
+        first = f" (the first of {len(several)})" if len(set(several)) > 1 else ""
+        lines.append(f"{len(several)} not drawn: {several[0]}{first}")
     if any(value.number.interval for value in values):
         lines.append("points are medians; a whisker is the 95 % interval of the mean (Student's t)")
     return lines

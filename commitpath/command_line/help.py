@@ -48,11 +48,10 @@ def variable_lines(axis: Axis) -> list[str]:
 def print_help(given: dict[str, str]) -> None:
     """Print the help on TOPIC: a target, or one of OTHERS."""
     topic, known = given.get("TOPIC", "all"), dict(targets())
-    if topic.partition("=")[0].upper() in {
-        name for axis in axes().values() for name in (axis.variable, axis.also)
-    }:
-        raise BadInputError(f"help {topic}: a variable of a cell; make help experiment has its values")
     if topic not in (*known, *OTHERS):
+        names = {name for axis in axes().values() for name in (axis.variable, axis.also)}
+        if topic.partition("=")[0].upper() in names:
+            raise BadInputError(f"help {topic}: a variable of a cell; make help experiment has its values")
         near = did_you_mean(topic, [*known, *OTHERS])
         raise BadInputError(f"help {topic}: {near}no such target; `make help all` lists them")
     if topic in known:
@@ -122,10 +121,10 @@ _commitpath() {
   if [ -z "$name" ]; then
     mapfile -t COMPREPLY < <(compgen -S = -W "${takes[$target]-}" -- "$word")
     compopt -o nospace
-  elif [ -n "${values[$name]-}" ]; then
-    mapfile -t COMPREPLY < <(compgen -W "${values[$name]}" -- "$word")
   else
-    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "${values[$target $name]-${values[$name]-}}" -- "$word")
+    # a name or a path, such as GRID and KERNEL=deb:…
+    [ "${#COMPREPLY[@]}" -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi
 }
 complete -F _commitpath commitpath bin/commitpath ./commitpath
@@ -144,7 +143,10 @@ def page(text: str) -> str:
 
 
 def completion(targets: Iterable[str]) -> str:
-    """Return the script that completes targets, their variables, and the values of a variable."""
+    """Return the script that completes targets, their variables, and the values of a variable.
+
+    values: of an axis by its name, of a command's own variable by both names.
+    """
     takes, values = dict[str, str](), dict[str, str]()
     also = dict[str, str]()
     for axis in [*axes().values(), *run_axes().values()]:
@@ -154,9 +156,12 @@ def completion(targets: Iterable[str]) -> str:
     for command in variables.commands():
         own, of_cell = variables.without_axes(command), variables.axes_of(command)
         takes[command] = " ".join([*own, *of_cell, *(also[name] for name in of_cell if name in also)])
-        values |= {name: " ".join(entry["values"]) for name, entry in own.items() if "values" in entry}
-    filled = COMPLETION.replace("TARGETS", " ".join(targets))
-    return filled.replace("TAKES", quoted(takes)).replace("VALUES", quoted(values))
+        for name, entry in own.items():
+            if words := entry.get("values") or variables.names_in(entry):
+                values[f"{command} {name}"] = " ".join(words)
+    words = {"TARGETS": " ".join(targets), "TAKES": quoted(takes), "VALUES": quoted(values)}
+    # in one pass: a variable may have such a name
+    return re.sub("|".join(words), lambda place: words[place[0]], COMPLETION)
 
 
 def quoted(words: dict[str, str]) -> str:

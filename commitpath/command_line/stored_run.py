@@ -1,4 +1,4 @@
-"""Find the stored run that RUN names by folder, run id, or a cell's name or id; or say why it is not here."""
+"""Find the stored run that RUN names by folder, id, cell, `latest` or `demo`; or say why it is not here."""
 
 import contextlib
 import errno
@@ -16,11 +16,15 @@ CELL_ID = re.compile(r"v[0-9a-f]{17}")
 # The lab of the runs in experiments/reference.tar.xz, and the grids of their cells.
 SHIPPED = "reference"
 SHIPPED_GRIDS = (SHIPPED, "ledger", "apsys17-fig1", "durability")
-LATEST = "latest"
+# `make demo` unpacks its run into the cache.
+LATEST, DEMO = "latest", "demo"
 IMPORT = "make import FILE=experiments/reference.tar.xz"
 # For a command that finds nothing in an empty database.
 NO_RUNS = f"no run is here; `{IMPORT}` brings the first ones"
-NAMES = "a run is named by its folder, its id, its cell's name or id (the newest of its runs), or `latest`"
+NAMES = (
+    "a run is named by its folder, its id, its cell's name or id (the newest of its runs), `latest`, or "
+    "`demo` (that of make demo)"
+)
 
 
 def or_import(grid: str) -> str:
@@ -74,6 +78,8 @@ def missing(name: str, run: str) -> BadInputError:
             f"unverified; make {use}, make setup-text with WHERE='run={run_id}'; an export "
             "with FILES=yes has the files"
         )
+    if run.casefold() == DEMO:
+        raise BadInputError(f"{name}={run}: the demo run is not unpacked; make demo does it")
     shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
     hint = f"there is no run with its files in {shown} yet, make experiment makes one"
     if any(RESULTS.glob("*/*/cell.json")) or any(RESULTS.glob("imported/*/*/*/cell.json")):
@@ -113,9 +119,12 @@ def find(name: str, run: str) -> Path | None:
     """
     if Path(run).is_dir() and not any(Path(run).glob("*/cell.json")):
         return Path(run)
-    if run.casefold() == LATEST:
+    # as results/latest too where COMMITPATH_RESULTS is another folder
+    if run.casefold() in (LATEST, f"results/{LATEST}"):
         return RESULTS / LATEST if (RESULTS / LATEST).is_dir() else None
-    if RUN_ID.fullmatch(run):
+    if run.casefold() == DEMO:
+        found = sorted(path.parent for path in CACHE.glob("demo/*/*/cell.json"))
+    elif RUN_ID.fullmatch(run):
         places = (f"[!.]*/{run}", f"imported/*/*/{run}")
         found = sorted(path for place in places for path in RESULTS.glob(place))
         found = found or sorted(CACHE.glob(f"demo/*/{run}"))

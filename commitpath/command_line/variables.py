@@ -40,6 +40,11 @@ def axes_of(command: str) -> list[str]:
     ]
 
 
+def names_in(entry: Mapping[str, Any]) -> list[str]:
+    """Return the names of the data files that a variable may be; empty if it is not of a folder."""
+    return sorted(path.stem for path in (EXPERIMENTS / entry["in"]).iterdir()) if "in" in entry else []
+
+
 def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
     """Return variables with each axis under its first name. BadInputError if one is given under both."""
     first = {axis.also: axis.variable for axis in axes().values() if axis.also}
@@ -84,8 +89,8 @@ def check(command: str, given: Mapping[str, str]) -> dict[str, str]:
             }:
                 raise BadInputError(f"{name}: {why_not(command, name)}; it takes {takes}")
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
-        if folder := known.get(name, {}).get("in"):
-            listed[name] = in_any_case(text, (path.stem for path in (EXPERIMENTS / folder).iterdir()))
+        if names := names_in(known.get(name, {})):
+            listed[name] = in_any_case(text, names)
         if not (values := known.get(name, {}).get("values")):
             continue
         by_lower_case = {value.casefold(): value for value in values}

@@ -15,6 +15,7 @@ their folder stands for several cells, and selects all of them (unknown_axes.py)
 import fnmatch
 import functools
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -198,6 +199,13 @@ def with_hashes(runs: Sequence[Run]) -> list[Run]:
         return replace(run, settings={**run.settings, **hashed})
 
     return [with_hash(run) for run in runs]
+
+
+def tags(lines: Iterable[str]) -> list[str]:
+    """Return a note on the first NAME#HASH in lines; empty without one."""
+    for name, tag in re.findall(r"=([^\s=]+)(#[0-9a-f]{4,64})\b", " ".join(lines)):
+        return [f"{name}{tag}: runs have several contents of the profile {name}; # begins a content's hash"]
+    return []
 
 
 def selected(runs: list[Run], selector: str) -> list[Run]:

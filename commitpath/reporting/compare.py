@@ -127,7 +127,8 @@ def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> li
         table.append((" ".join([f"{row.cell}{samples}", *row.marks]), numbers, row.answer))
     names = [f"  {'of':<{wide}}", "A", "B", "B/A", *(["interval"] if spans else [])]
     lines = rows_by_place(names, "verdict", table)
-    notes = sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
+    notes = select.tags([*(row.cell for row in rows), *more])
+    notes += sorted({f"{mark} {meaning}" for row in rows for mark, meaning in row.marks.items()})
     undecided = Counter(row.difference.text for row in rows if row.answer == UNDECIDED)
     notes += [f"{why}, in {count} of {len(rows)} rows" for why, count in undecided.items()]
     repeats = dict.fromkeys(

@@ -130,14 +130,14 @@ def answers(rows: Sequence[Row]) -> list[str]:
     if found.keys() == {EQUAL, WITHIN}:
         found = {WITHIN: None}
     few = len(rows) - len(decided)
-    rest = [f"{UNDECIDED} in {few} of {len(rows)} cells"] if few else []
     if not found:
         return [f"{UNDECIDED} in any of {len(rows)} cells"]
     if len(found) > 1:
-        return [*depends(decided), *rest]
+        return [*depends(decided), *([f"{UNDECIDED} in {few} of {len(rows)} cells"] if few else [])]
     (answer,) = found
     span = f", B/A {ratio_span(decided)}" if answer != EQUAL else ""
-    return [f"{answer}{span}", *rest]
+    where = f"in the {len(decided)} decided of {len(rows)} cells: " if few else ""
+    return [f"{where}{answer}{span}"]
 
 
 def ratio_span(rows: Sequence[Row]) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 from analysis.run_files import derived, stored
 from analysis.run_files.reading import read_json
 from base import identity
-from commitpath.cells.identities import current_id
+from commitpath.cells.identities import complete, current_id
 from commitpath.database.select import Run
 from model import engines
 
@@ -38,6 +38,8 @@ def read(folder: Path) -> Run:
         costs = means(opened) if summary["unattributed_share"] is not None else []
         summary = of_command(summary, costs)
         manifest |= {"transactions": {row["op"]: row["transactions"] for row in costs}}
+    else:
+        cell = complete(cell)
     document = read_json(folder / identity.document(cell.document()))
     without = engines.unused_axes(cell.engine)
     return Run(

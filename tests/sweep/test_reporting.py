@@ -103,6 +103,19 @@ def test_an_answer_may_depend_on_two_settings_together(lab: Lab) -> None:
     assert "\nfs=xfs synchronous=full: 1 seed, 1 board\n" in out and ", 5 matched cells\n" in out
 
 
+def test_of_several_cells_one_may_be_decided(lab: Lab) -> None:
+    """The other one is on a device of the same name with another content: `#` stands before its hash."""
+    for seed in (1, 2, 3):
+        lab.run(50 + seed, PAGE_SIZE="4096", SEED=str(seed))
+        lab.run((50 + seed) * 0.8, PAGE_SIZE="8192", SEED=str(seed))
+    for size, tps in (("4096", 50), ("8192", 70)):
+        lab.run(tps, PAGE_SIZE=size, device={"read_ns": 1})
+    out = lab.ok("compare", A="page_size=4096", B="page_size=8192")
+    assert last(out) == "over 2 cells, all: in the 1 decided of 2 cells: different: B lower, B/A 0.8 ¶"
+    note = r"constant#[0-9a-f]{4}: runs have several contents of the profile constant; # begins a"
+    assert sum(bool(re.match(note, line)) for line in unfolded(out)) == 1
+
+
 def test_repeats_of_one_snapshot_count_once(lab: Lab) -> None:
     for _ in range(5):
         lab.run(50, MODE="delete")

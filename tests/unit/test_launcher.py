@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from base.version import version
 from commitpath.command_line import help, variables
 from commitpath.commands import dispatch
 
@@ -41,7 +42,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("a checkout")
     (folder / "bin").mkdir()
     (folder / "commitpath/command_line").mkdir(parents=True)
-    for name in ("Makefile", "bin/commitpath", "commitpath/command_line/help.txt"):
+    for name in ("CITATION.cff", "Makefile", "bin/commitpath", "commitpath/command_line/help.txt"):
         shutil.copy(ROOT / name, folder / name)
     for name in ("base", "requirements.txt", "requirements-build.txt", "playbooks"):
         (folder / name).symlink_to(ROOT / name)
@@ -168,6 +169,7 @@ def test_help_needs_no_environment(tree: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(tree, bare, symlinks=True, ignore=shutil.ignore_patterns(".venv"))
     text = (tree / "commitpath/command_line/help.txt").read_text()
+    text = text.replace("commitpath", f"commitpath {version()}", 1)
     for call in (["make"], ["make", "help"], ["bin/commitpath"], ["bin/commitpath", "--help"]):
         assert run(*call, cwd=bare).stdout == text
     assert not (bare / ".venv").exists()

@@ -1,4 +1,4 @@
-"""A run is named by its folder, its id, its cell or `latest`."""
+"""A run is named by its folder, its id, its cell, `latest` or `demo`."""
 
 from pathlib import Path
 
@@ -28,7 +28,10 @@ def test_a_folder_and_an_id(results: Path, name: str) -> None:
     assert stored_run.find("RUN", name.format(results=results)) == results / "wal-1" / FIRST
 
 
-@pytest.mark.parametrize("name", ["wal-1", "results/wal-1", "{results}/wal-1", "latest", "{results}/latest"])
+@pytest.mark.parametrize(
+    "name",
+    ["wal-1", "results/wal-1", "{results}/wal-1", "latest", "{results}/latest", "results/latest"],
+)
 def test_the_newest_of_a_cell_and_latest(results: Path, name: str) -> None:
     found = stored_run.find("RUN", name.format(results=results))
     assert found is not None and found.resolve() == results / "wal-1" / SECOND

@@ -120,26 +120,45 @@ def test_help_on_one_target(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("MODE", "fs=f2fs"):
         with pytest.raises(BadInputError, match=f"^help {name}: a variable of a cell; make help experiment"):
             help.print_help({"TOPIC": name})
+    # BOARD is a variable, too
+    help.print_help({"TOPIC": "board"})
+    assert capsys.readouterr().out.startswith("make board: ")
 
 
-def test_completion_of_targets_variables_and_values(capsys: pytest.CaptureFixture[str]) -> None:
+def test_completion_of_targets_variables_and_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As bash calls it: it divides MODE=w into three words."""
+    (tmp_path / "mine.yml").touch()
+    calls: dict[str, set[str]] = {
+        "expe": {"experiment"},
+        "experiment MO": {"MODE=", "MOUNT_OPTIONS="},
+        "experiment MODE = w": {"wal"},
+        "results FS": set(),
+        "sweep FS =": {*axes()["fs"].choices()},
+        # of each target its own
+        "table FORMAT =": {"csv", "latex", "markdown"},
+        "trace-export FORMAT = p": {"perfetto", "parquet"},
+        "bisect AXIS =": {"sqlite", "kernel"},
+        "trend AXIS = s": set(),
+        "trend VALUES": {"VALUES="},
+        "inspect RUN =": {"mine.yml"},
+        "advise RUN =": {"yes"},
+        "sweep GRID = kernels": {"kernels", "kernels-apsys17", "kernels-off"},
+        "sweep GRID = m": {"mine.yml"},
+        "reproduce PAPER = ss": {"ssl"},
+    }
     help.print_help({"TOPIC": "completion"})
     script = capsys.readouterr().out + "compopt() { :; }\n"
-    for number, words in enumerate(
-        ["expe", "experiment MO", "experiment MODE = w", "results FS", "sweep FS ="]
-    ):
+    for number, words in enumerate(calls):
         given = words.split()
         last, before = (given[-1], ["commitpath", *given][-2])
         script += f"COMP_WORDS=(commitpath {words}) COMP_CWORD={len(given)}\n"
         script += f"_commitpath commitpath '{last}' '{before}'; echo {number} \"${{COMPREPLY[*]}}\"\n"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    answers = [line.split()[1:] for line in done.stdout.splitlines()]
-    assert answers[0] == ["experiment"]
-    assert set(answers[1]) == {"MODE=", "MOUNT_OPTIONS="}
-    assert answers[2] == ["wal"]
-    assert answers[3] == []
-    assert {"f2fs", "xfs"} <= set(answers[4])
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == ""
+    answers = [set(line.split()[1:]) for line in done.stdout.splitlines()]
+    assert dict(zip(calls, answers, strict=True)) == calls
 
 
 def test_the_manual_page_has_the_help(capsys: pytest.CaptureFixture[str]) -> None:
