@@ -116,7 +116,7 @@ def origin(name: str, result: Result, facts: Facts) -> str:
     """Return where a parameter is from, for its comment."""
     needs = NEEDS.get(name)
     if name in assumed(result.candidate):
-        return f"assumed, not measured: {ASSUMED[name]}"
+        return f"not measured, assumed: {ASSUMED[name]}"
     if name in OF_KERNEL:
         return "as the kernel of the measured device reports it"
     if name in NOT_MEASURED:

@@ -29,7 +29,7 @@ from commitpath.fitting import (
     profile_text,
     structure,
 )
-from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES, Candidate, Medians, of_facts
+from commitpath.fitting.candidate import DEVICE, HOST_KIB, PLAIN, TIMES, Candidate, Medians, of_facts
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
 from commitpath.fitting.held_out import sequences
 from commitpath.fitting.joint_fit import deviation, divided
@@ -349,6 +349,17 @@ def test_an_interval_covers_those_of_other_structures() -> None:
     }
 
 
+def test_what_is_fitted_is_possible() -> None:
+    """A FLUSH without data that takes longer than one with some, and programs that take none."""
+    device = CACHED.changed(flush_clean_ns=5_000_000, flush_dirty_ns=0, program_ns=0, slc_mib=16)
+    posed = posed_by(device, "read sizes", "flushes")
+    assert {*DEVICE.impossible({**PLAIN, **TIMES, **device.values})} == {
+        "program_ns", "slc_program_ns", "flush_clean_ns"
+    }  # fmt: skip
+    found = posed.solve(device, ["flush_clean_ns", "flush_dirty_ns", "program_ns"], 3).candidate
+    assert DEVICE.impossible({**PLAIN, **TIMES, **found.values}) == {}
+
+
 def test_a_parameter_without_effect_has_no_number() -> None:
     posed = posed_by(FLAT, "read sizes")
     found = posed.solve(FLAT, ["read_ns", "program_ns"], 5)
@@ -407,8 +418,8 @@ def test_a_page_mapped_fit_can_be_used_and_have_years(
     profile.write(path, "BOARD=pi", made, result, {})
     text = path.read_text()
     for name, value in {"queue_depth": 1, "gc_blocks": 8, "erase_ns": 3000000}.items():
-        assert re.search(f"  # assumed, not measured: [^:]*\n  {name}: {value}\n", text)
-    assert "assumed, not measured: queue_depth 1, gc_blocks 8, erase_ns 3000000" in profile.parameter_lines(
+        assert re.search(f"  # not measured, assumed: [^:]*\n  {name}: {value}\n", text)
+    assert "not measured, assumed: queue_depth 1, gc_blocks 8, erase_ns 3000000" in profile.parameter_lines(
         result, None
     )
     monkeypatch.setattr(Axis, "files", lambda _: {"mine": path})
