@@ -218,11 +218,13 @@ def flash(worn: dict[str, Any] | None) -> list[str]:
     collected = (
         f"; garbage collection copied {number(worn['gc_bytes'], 0, 1 / 1024)} KiB" if worn["gc_bytes"] else ""
     )
+    # a device that maps units has no such blocks, and older runs did not count them
+    spare = f"; {worn['free_blocks']:,} blocks free at the end" if worn.get("free_blocks") else ""
     return wrapped(
         f"device write amplification {number(worn['write_amplification'], 2)}: "
         f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed{padded} for "
         f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
-        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}{collected}"
+        f"{worn['erases']:,} erases{merged if worn['merges'] or partial else ''}{collected}{spare}"
     ) + wrapped(lasts(worn))
 
 

@@ -213,12 +213,18 @@ def fits_any_kernel(device: str) -> bool:
 
 
 def check_device(cell: Cell) -> None:
-    """Refuse a device with a model, such as one of the user's, if its parameters contradict each other.
+    """Refuse a device, such as one of the user's, whose parameters contradict physics or each other.
 
-    On a new machine, which has no compiler yet, only the board does so.
+    On a new machine, which has no compiler yet, only the board refuses the latter.
     """
-    profile = cell.profiles["device"]
-    if not devices.by_name(profile["driver"]).model_sources or not shutil.which("cc"):
+    profile, place = cell.profiles["device"], f"(experiments/device/{cell.device}.yml)"
+    driver, parameters = devices.by_name(profile["driver"]), {**profile["geometry"], **profile["timing"]}
+    for name, (nearest, why) in driver.impossible(parameters).items():
+        raise BadInputError(
+            f"DEVICE={cell.device}: {name}: {parameters[name]} is impossible, the nearest possible value is "
+            f"{nearest}: {why} {place}"
+        )
+    if not driver.model_sources or not shutil.which("cc"):
         return
     # loaded late: other devices need neither NumPy nor a compiler
     from images import flash_model
@@ -226,7 +232,7 @@ def check_device(cell: Cell) -> None:
     try:
         flash_model.checked(profile)
     except BadInputError as error:
-        raise BadInputError(f"DEVICE={cell.device}: {error} (experiments/device/{cell.device}.yml)") from None
+        raise BadInputError(f"DEVICE={cell.device}: {error} {place}") from None
 
 
 def check_combination(cell: Cell) -> None:

@@ -12,7 +12,7 @@ from base.paths import RESULTS
 from base.text import printable_lines
 from commitpath.cells.axes import axes as cell_axes
 from commitpath.charts.files import save
-from commitpath.run.curves import CURVES, compute, host_time, of_source
+from commitpath.run.curves import CURVES, compute, fitted_host_time, host_time, of_source, source_notes
 from images.flash_model import DRIVER
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def compared(profile: Mapping[str, Any], host_ns: int) -> Iterator[tuple[str, fl
 
 def curves(cell: Cell, host_ns_text: str | None) -> int:
     """Compute the curves of a cell's device, print the ratios to its sources, store figure and CSV."""
-    host_ns = host_time(host_ns_text)
+    host_ns = host_time(host_ns_text, fitted_host_time(cell.device))
     profile = dict(cell.profiles["device"])
     if profile["driver"] != DRIVER:
         raise BadInputError(f"DEVICE={cell.device} CURVES=yes: only a device of {DRIVER} has a model")
@@ -106,7 +106,8 @@ def curves(cell: Cell, host_ns_text: str | None) -> int:
         unit = CURVES[name].unit
         rows += [[name, x, round(y, 3), unit, "model"] for x, y in line]
         rows += [[name, x, round(y, 3), unit, "source"] for x, y in published(profile, name)]
-    lines = [f"{'source':28} {'published':>10} {'model':>10} {'ratio':>6}"]
+    head = source_notes(cell, host_ns)
+    lines = [*head, f"{'source':28} {'published':>10} {'model':>10} {'ratio':>6}"]
     for name, value, ours, unit in compared(profile, host_ns):
         lines.append(f"{name:28} {value:10g} {ours:10.4g} {ours / value:6.3f}  {unit}")
     state = (
@@ -123,6 +124,6 @@ def curves(cell: Cell, host_ns_text: str | None) -> int:
         folder.mkdir(exist_ok=True)
         for file in ("curves.svg", "curves.csv", "curves.txt"):
             (part / file).replace(folder / file)
-    print(printable_lines(lines) if len(lines) > 1 else "the profile has no sources")
+    print(printable_lines(lines) if profile["sources"] else "the profile has no sources")
     print(f"kept in {folder}: curves.svg, curves.csv, curves.txt")
     return 0

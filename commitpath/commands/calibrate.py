@@ -16,6 +16,7 @@ from base.progress import step
 from commitpath.boards.payload import board_scripts, payload
 from commitpath.boards.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.host import ansible
+from commitpath.run.curves import HOST_NS, source_notes
 from commitpath.run.experiment import default_limit
 from images import programs
 from images.cellrun import RunOutput
@@ -95,7 +96,7 @@ def calibrate(cell: Cell) -> int:
     raw = json.loads(output.text("raw/calibrate.json"))
     # those of curves are compared on this host: CURVES=yes
     profile["sources"] = [source for source in profile["sources"] if "at" not in source]
-    text = "\n".join(table(profile, raw))
+    text = "\n".join([*source_notes(cell, HOST_NS), *table(profile, raw)])
     folder = keep(cell.device, profile, raw, text)
     print(text)
     print(f"kept in {folder}")

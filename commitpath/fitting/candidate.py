@@ -7,7 +7,8 @@ import numpy as np
 
 from commitpath.fitting.experiment_lists import KIB, MIB, Facts
 from commitpath.fitting.measurement import SECTOR, Measurement
-from images.flash_model import EVENTS, FlashModel
+from images.flash_model import DRIVER, EVENTS, FlashModel
+from model import devices
 
 # of a device without anything: what a measurement decides replaces it
 PLAIN = {
@@ -24,6 +25,7 @@ TIMES = {
 }  # fmt: skip
 # of the host, not of the device: its time for each KiB of data, beyond facts.host_ns
 HOST_KIB = "host_kib_ns"
+DEVICE = devices.by_name(DRIVER)
 # beyond the measured part, so that a phase fits
 MORE_MIB = 128
 READ, MAP, MERGE, SWITCH = range(len(EVENTS))
@@ -43,6 +45,11 @@ class Candidate:
     def value(self, name: str) -> int:
         """Return a parameter."""
         return int({**PLAIN, **TIMES, HOST_KIB: 0, **self.values}[name])
+
+    def possible(self) -> "Candidate":
+        """Return the nearest device that contradicts no physics: a profile of another would be refused."""
+        every = {**PLAIN, **TIMES, **self.values}
+        return self.changed(**{name: nearest for name, (nearest, _) in DEVICE.impossible(every).items()})
 
     def profile(self, size_bytes: int) -> dict[str, object]:
         """Return geometry, timing and size, as in experiments/device/."""

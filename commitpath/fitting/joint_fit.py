@@ -199,7 +199,8 @@ class Problem:
 
         def candidate(numbers: np.ndarray) -> Candidate:
             pairs = zip(names, numbers, strict=True)
-            return start.changed(**{name: round(from_number(name, number)) for name, number in pairs})
+            values = {name: round(from_number(name, number)) for name, number in pairs}
+            return start.changed(**values).possible()
 
         first = [to_number(name, start.value(name)) for name in names]
         low = [to_number(name, MOST_BUS if name == BUS else 0) for name in names]

@@ -20,14 +20,19 @@ SMALL_NS = 2000
 MOST_MIB = 2048
 
 OF_KERNEL = {"block_bytes", "write_cache", "fua", "discard"}
-NOT_MEASURED = {
+# what DEVICE_STATE=used needs of a device that maps pages, as the other profiles have it
+GC = {"gc_blocks": 8, "erase_ns": 3_000_000}
+ASSUMED = {
     "queue_depth": "one command at a time was sent",
+    **dict.fromkeys(GC, "garbage collection needs several writes of the whole device, not of a partition"),
+}
+NOT_MEASURED = {
     "exclusive": "makes no difference with one command at a time",
     "rel_sectors": "what the host's driver sends for a FUA write is not seen from it",
     "meta_reliable": "what the host's driver does with REQ_META is not seen from it",
     "erase_kib": "hangs on garbage collection only",
     "spare_permille": "hangs on garbage collection only",
-    "gc_blocks": "garbage collection needs several writes of the whole device, not of a partition",
+    "gc_blocks": "allocation units are merged instead",
     "fill_permille": "fresh; DEVICE_STATE sets another",
     "overwrite_permille": "fresh; DEVICE_STATE sets another",
     "undo_kib": "KiB of unflushed writes that can be undone; not a device property",
@@ -56,6 +61,14 @@ LOOKED = {
 }
 # more values are shown as a range
 FEW = 4
+# no measurement has it; the other profiles have it from data sheets
+ENDURANCE = (
+    "# For the years of `make advise`, fill in and take out the marks: gb, 10^9 bytes of the device; cycles,",
+    "# how often all of it may be written: the data sheet's TBW * 1000 / gb, or its program/erase cycles.",
+    "# endurance:",
+    "#   gb:",
+    "#   cycles:",
+)
 
 
 @dataclass(frozen=True)
@@ -93,9 +106,17 @@ def as_good(name: str, result: Result) -> str:
     )
 
 
+def assumed(fitted: Candidate) -> dict[str, int]:
+    """Return the parameters that the profile of a device has without a measurement."""
+    depth = {"queue_depth": fitted.value("queue_depth")}
+    return depth if fitted.value("open_units") else {**depth, **GC}
+
+
 def origin(name: str, result: Result, facts: Facts) -> str:
     """Return where a parameter is from, for its comment."""
     needs = NEEDS.get(name)
+    if name in assumed(result.candidate):
+        return f"not measured, assumed: {ASSUMED[name]}"
     if name in OF_KERNEL:
         return "as the kernel of the measured device reports it"
     if name in NOT_MEASURED:
@@ -153,12 +174,13 @@ def text(
         f"A cell of the fit costs {result.cost_of_a_cell:.2f}; about 0.5 is expected of a "
         f"device that behaves like the model. {place(result)}"
     )
+    given = assumed(result.candidate)
     for part, names in (("geometry", PLAIN), ("timing", TIMES)):
         lines.append(f"{part}:")
         for parameter in names:
             lines += comment(origin(parameter, result, facts), "  ")
-            lines.append(f"  {parameter}: {result.candidate.value(parameter)}")
-    lines.append("sources:")
+            lines.append(f"  {parameter}: {given.get(parameter, result.candidate.value(parameter))}")
+    lines += [*ENDURANCE, "sources:"]
     for source in sources:
         lines += [f"  - measure: {source.measure}"]
         lines += [f"    at: {source.at}"] if source.at is not None else []

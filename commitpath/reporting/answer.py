@@ -9,6 +9,7 @@ from analysis.stats.totals import gb_a_day, years
 from base.text import COLUMNS, UNBROKEN, filled
 from commitpath.cells import transaction_files
 from commitpath.cells.axes import axes
+from commitpath.database.select import Run
 from commitpath.reporting.candidates import Setting
 from commitpath.reporting.choice import CUTS, FAILURES, NAMED, POWER, needs, text, words
 from commitpath.reporting.limits import SURVIVE, Limits
@@ -163,6 +164,8 @@ def notes(rows: Sequence[Setting], limits: Limits) -> list[str]:
             f"years {NOT_MEASURED}: DEVICE={rows[0].run.cell.device} has no endurance in its profile, or a "
             "run no count of what its flash programmed."
         )
+    elif any(without_garbage(setting.run) for setting in rows):
+        made.append("years: of a fresh device without garbage collection; DEVICE_STATE=used adds its copies.")
     slow = [setting.text for setting in rows if limits.per_second and setting.tps < limits.per_second]
     if slow:
         made.append(f"Slower than RATE, {limits.per_second:.6g} TPS: {'; '.join(slow)}.")
@@ -170,6 +173,13 @@ def notes(rows: Sequence[Setting], limits: Limits) -> list[str]:
     if any(setting.cuts is None for setting in rows):
         made.append(f"power cut {NOT_MEASURED}: not tried; SURVIVE={POWER} RUN=yes tries it.")
     return made
+
+
+def without_garbage(run: Run) -> bool:
+    """Return whether a run was too short for the garbage collection that its device will need."""
+    fresh = run.cell.device_state == axes()["device_state"].spec["default"]
+    maps_pages = run.cell.profiles["device"]["geometry"].get("gc_blocks", 0) > 0
+    return fresh and maps_pages and not (run.summary.get("flash") or {}).get("gc_bytes")
 
 
 def broken(measured: Sequence[Setting], failure: str) -> list[str]:

@@ -61,7 +61,8 @@ def compare(options: dict[str, str], check: Check) -> Outcome:
     each = f", each with {rows[0].samples}" if same(rows) else ""
     medians = f"medians of {metric}, {counted(len(matched), 'matched cell')}{each}"
     head = [f"A: {options['A']}", f"B: {options['B']}", medians]
-    print(printable_lines(text(head, rows, margin, [*lacking, *left_out(options, a, b)])))
+    notes = [*lacking, *left_out(options, a, b)]
+    print(printable_lines(text(head, rows, margins(matched, rows, margin), notes)))
     if target:
         write_csv(target, [HEAD, *map(line_of, rows)])
     if files:
@@ -112,7 +113,7 @@ def same(rows: Sequence[Row]) -> bool:
     return len({row.samples for row in rows}) == 1
 
 
-def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> list[str]:
+def text(head: list[str], rows: list[Row], margin: str, more: list[str]) -> list[str]:
     """Return the heading, the table, its footnotes, the verdict over all cells for each number, and notes."""
     # one seed on one board has none
     spans = any(row.difference.interval for row in rows)
@@ -139,7 +140,7 @@ def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> li
     )
     if repeats:
         notes += [*repeats, "in virtual time runs with one seed on one board are one sample"]
-    notes.append(margins(rows, margin))
+    notes.append(margin)
     for metric in dict.fromkeys(row.metric for row in rows):
         alike = [row for row in rows if row.metric == metric]
         if len(alike) > 1:
@@ -149,15 +150,16 @@ def text(head: list[str], rows: list[Row], margin: float, more: list[str]) -> li
     return [*above, *lines, *below]
 
 
-def margins(rows: list[Row], margin: float) -> str:
-    """Return a line on the margin, with the number of rows in which the boards' spread is larger."""
-    more = [row.difference.margin for row in rows if row.difference.margin > margin]
-    wider = (
-        f"; in {len(more)} of {len(rows)} rows the boards' spread, up to {100 * max(more):.4g} %"
-        if more
-        else ""
-    )
-    return f"margin: {100 * margin:.4g} %{wider}"
+def margins(matched: Sequence[Matched], rows: list[Row], margin: float) -> str:
+    """Return a line on the margin, with what is known of the boards' spread."""
+    text, more = f"margin: {100 * margin:.4g} %", [row.difference.margin for row in rows]
+    if max(more) > margin:
+        wider = sum(one > margin for one in more)
+        return f"{text}; in {wider} of {len(rows)} rows the boards' spread, up to {100 * max(more):.4g} %"
+    # None: a selector that names the board compares boards
+    boards = [{cell.sample(run)[1] for run in (*cell.a, *cell.b)} for cell in matched if cell.repeatable]
+    alone = len(boards) == len(matched) and all(len(one) == 1 and None not in one for one in boards)
+    return f"{text}; BOARDS=1: the boards' spread is unknown" if alone else text
 
 
 def line_of(row: Row) -> list[Any]:

@@ -8,12 +8,15 @@ The host's share of a command, in its block layer and in fio, is a constant of o
 
 import heapq
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import BadInputError
+from commitpath.cells.axes import axes
 from images.flash_model import SECTORS_PER_MIB, FlashModel
+from model.cell import Cell
 
 Profile = Mapping[str, Any]
 Numbers = dict[str, float]
@@ -29,13 +32,31 @@ COUNT = 2000  # commands of a measurement
 MOST = 128 << 20
 
 
-def host_time(text: str | None) -> int:
+def host_time(text: str | None, default: int = HOST_NS) -> int:
     """Return the variable HOST_NS as a number. Raises BadInputError."""
     if text is None:
-        return HOST_NS
+        return default
     if not text.isdecimal() or int(text) > MOST_HOST_NS:
         raise BadInputError(f"HOST_NS={text}: HOST_NS is 0 to {MOST_HOST_NS} ns")
     return int(text)
+
+
+def fitted_host_time(device: str) -> int:
+    """Return the HOST_NS with which a profile was fitted: its command stands at the top of the file."""
+    named = re.search(r"\bHOST_NS=([0-9]+)", axes()["device"].files()[device].read_text(encoding="utf-8"))
+    return int(named[1]) if named else HOST_NS
+
+
+def source_notes(cell: Cell, host_ns: int) -> list[str]:
+    """Return how the sources of a cell's device differ from it: in its state, in the host's time."""
+    notes, fitted = [], fitted_host_time(cell.device)
+    if cell.device_state != axes()["device_state"].spec["default"]:
+        notes.append(f"DEVICE_STATE={cell.device_state}: the sources are of a fresh device")
+    if fitted != host_ns:
+        notes.append(
+            f"fitted to its sources with HOST_NS={fitted}; here a command takes the host {host_ns} ns"
+        )
+    return notes
 
 
 @dataclass

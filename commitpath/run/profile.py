@@ -154,6 +154,8 @@ def parameter_lines(result: Result, truth: Mapping[str, Any] | None) -> list[str
         mark = " (not decided)" if name in undecided else ""
         was = ({**truth["geometry"], **truth["timing"]}).get(name, "") if truth else ""
         lines.append(f"{name:20} {value:12}  {shown + mark:32}{was}".rstrip())
+    given = profile_text.assumed(result.candidate)
+    lines.append(f"not measured, assumed: {', '.join(f'{name} {value}' for name, value in given.items())}")
     if result.candidate.phase:
         lines.append(profile_text.place(result) or f"phase {result.candidate.phase}")
     return lines

@@ -6,7 +6,7 @@ is in playbooks/devices/<driver>.sh, its kernel module, if it is ours, in images
 
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +41,8 @@ class Device:
     history: Callable[[str], str] | None = None
     # whether it has counters, raw/board/device_time.txt
     counts: bool = False
+    # parameters → those that contradict physics, with the nearest possible value and the reason
+    impossible: Callable[[Mapping[str, int]], dict[str, tuple[int, str]]] = lambda _: {}
     # sources of its module that compute completion times and compile on a host, too (images/flash_model.py)
     model_sources: tuple[str, ...] = ()
 

@@ -37,6 +37,14 @@ def test_the_recorded_run_holds(built_run: Callable[[str], Run]) -> None:
     assert built["lost_events"] == 0
 
 
+def test_a_report_has_spare_blocks_and_garbage_collection(run_dir: Path) -> None:
+    path = run_dir / "raw/board/device_time.txt"
+    path.write_text(path.read_text().replace("gc_bytes=0\n", "gc_bytes=40960\nfree_blocks=39\n"))
+    pipeline.analyse(run_dir)
+    page = " ".join((run_dir / "report.html").read_text().split())
+    assert "0 erases. Garbage collection copied 40 KiB. 39 blocks are free at the end." in page
+
+
 def middle(entries: np.ndarray, operation: int) -> int:
     """The place of a command of that operation in the middle of the run."""
     found = np.flatnonzero(entries["operation"] == operation)

@@ -40,10 +40,12 @@ def test_without_merges_the_device_writes_what_it_is_given() -> None:
     found = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, erases=0))
     assert found is not None
     assert (found["write_amplification"], found["merge_programs"], found["erases"]) == (1, 0, 0)
-    collected = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, gc_bytes=1_638_400))
+    gc = counters(merges=0, unit_switches=0, gc_bytes=1_638_400, free_blocks=39)
+    collected = flashsim.wear(parameters("emmc-5.0"), gc)
     assert collected is not None and collected["write_amplification"] == 2
     assert "merges" not in " ".join(terminal.flash(found))
-    assert " ".join(terminal.flash(collected)).endswith("garbage collection copied 1,600 KiB")
+    said = " ".join(" ".join(terminal.flash(collected)).split())
+    assert said.endswith("garbage collection copied 1,600 KiB; 39 blocks free at the end")
 
 
 def test_partial_merges_and_padding_count() -> None:

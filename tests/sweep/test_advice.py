@@ -291,6 +291,31 @@ def test_lifetimes_at_a_rate(lab: Lab) -> None:
     assert head.index("settings") == line.index("MODE=")
 
 
+@pytest.mark.parametrize(
+    ("device", "state", "gc_bytes", "noted"),
+    [
+        ("emmc-5.0", "fresh", 0, True),
+        ("emmc-5.0", "fresh", 1, False),
+        ("emmc-5.0", "used", 0, False),
+        ("galaxy-nexus", "fresh", 0, False),
+    ],
+)
+def test_years_without_garbage_collection_are_noted(
+    device: str, state: str, gc_bytes: int, noted: bool, lab: Lab
+) -> None:
+    """A short run on a fresh device writes once what a used one writes several times."""
+    folder = lab.run(
+        100, FS="f2fs", MODE="truncate", DEVICE=device, DEVICE_STATE=state, bytes_written=300_000
+    )
+    counts = ("erases", "host_bytes", "merge_bytes", "merge_programs", "merges", "programs")
+    worn = {**dict.fromkeys((*counts, "programmed_bytes", "write_amplification"), 1), "gc_bytes": gc_bytes}
+    lasts = {"gb": 16, "cycles": 3000, "host_bytes_per_transaction": 1.0, "transactions": 2e9}
+    edit(folder / "summary.json", flash={**worn, "lifetime": lasts})
+    where = {"FS": "f2fs", "DEVICE": device, "DEVICE_STATE": state, "SURVIVE": "os", "RATE": "10/s"}
+    note = "years: of a fresh device without garbage collection; DEVICE_STATE=used adds its copies."
+    assert (note in unfolded(lab.ok("advise", **where))) is noted
+
+
 STATEMENTS = """CREATE TABLE t(x);
 -- commitpath: transactions
 INSERT INTO t VALUES(1);

@@ -41,7 +41,7 @@ def test_what_differs_has_an_interval_over_seeds_and_boards(lab: Lab, tmp_path: 
     assert re.split("  +", row) == ["81.72", "122.6", "1.5", "1.5 to 1.5 (95%)", "different: B higher"]
     assert max(map(len, out.splitlines())) <= 80
     assert last(out) == "over 2 cells, all: different: B higher, B/A 1.5"
-    assert "margin: 1 %" in out and "‡" not in out
+    assert "\nmargin: 1 %\n" in out and "‡" not in out
     (first, *_), (head, *_) = list(csv.DictReader(target.open())), target.read_text().splitlines()
     assert head == "cell,of,a,b,samples,ratio,low,high,confidence,margin,verdict,marks"
     assert len(first["a"].split()) == 6 and float(first["ratio"]) == pytest.approx(1.5)
@@ -52,6 +52,7 @@ def test_equal_and_equal_within_the_margin(lab: Lab) -> None:
     fill(lab, factor=1.0)
     out = lab.ok("compare", A="mode=delete", B="mode=wal")
     assert last(out) == "over 2 cells, all: equal"
+    assert "\nmargin: 1 %; BOARDS=1: the boards' spread is unknown\n" in out
     fill(lab, factor=1.001, PROBES="none")
     small = {"A": "mode=delete probes=none", "B": "mode=wal probes=none"}
     assert last(lab.ok("compare", **small)) == "over 2 cells, all: equal within the margin, B/A 1.001"

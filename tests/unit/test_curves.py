@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from base.errors import BadInputError
+from commitpath.cells.from_variables import make_cell
 from commitpath.cells.profiles import load_profile
 from commitpath.charts import curve_figure
 from commitpath.run import curves
@@ -134,6 +135,27 @@ def test_sources_are_drawn_in_the_curves_unit() -> None:
     sized = [{"measure": "write_size", "at": 512, "value": 100, "unit": "IOPS"}]
     [(kib, speed)] = curve_figure.published({"sources": sized}, "write_size")
     assert (kib, round(speed, 9)) == (512, 52.4288)
+
+
+FRESH = "DEVICE_STATE=used: the sources are of a fresh device"
+HOST = "fitted to its sources with HOST_NS=0; here a command takes the host 29000 ns"
+
+
+@pytest.mark.parametrize(
+    ("device", "state", "host_ns", "notes"),
+    [
+        ("emmc-5.0", "fresh", curves.HOST_NS, []),
+        ("emmc-5.0", "used", curves.HOST_NS, [FRESH]),
+        ("nvme-plp", "fresh", 0, []),
+        ("nvme-plp", "used", curves.HOST_NS, [FRESH, HOST]),
+    ],
+)
+def test_what_the_sources_are_unlike_is_noted(
+    device: str, state: str, host_ns: int, notes: list[str]
+) -> None:
+    cell = make_cell({"DEVICE": device, "DEVICE_STATE": state, "ROWS": "0"})
+    assert curves.source_notes(cell, host_ns) == notes
+    assert curves.host_time(None, curves.fitted_host_time(device)) == (0 if device == "nvme-plp" else 29000)
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1000001"])

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -28,13 +29,13 @@ from commitpath.fitting import (
     profile_text,
     structure,
 )
-from commitpath.fitting.candidate import HOST_KIB, PLAIN, TIMES, Candidate, Medians, of_facts
+from commitpath.fitting.candidate import DEVICE, HOST_KIB, PLAIN, TIMES, Candidate, Medians, of_facts
 from commitpath.fitting.experiment_lists import KIB, MIB, SPAN, Facts, lists, written_bytes
 from commitpath.fitting.held_out import sequences
 from commitpath.fitting.joint_fit import deviation, divided
-from commitpath.run import device_measurement, profile
+from commitpath.run import curves, device_measurement, profile
 from images import cellrun
-from images.flash_model import parameter_names
+from images.flash_model import FlashModel, parameter_names
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
@@ -348,6 +349,17 @@ def test_an_interval_covers_those_of_other_structures() -> None:
     }
 
 
+def test_what_is_fitted_is_possible() -> None:
+    """A FLUSH without data that takes longer than one with some, and programs that take none."""
+    device = CACHED.changed(flush_clean_ns=5_000_000, flush_dirty_ns=0, program_ns=0, slc_mib=16)
+    posed = posed_by(device, "read sizes", "flushes")
+    assert {*DEVICE.impossible({**PLAIN, **TIMES, **device.values})} == {
+        "program_ns", "slc_program_ns", "flush_clean_ns"
+    }  # fmt: skip
+    found = posed.solve(device, ["flush_clean_ns", "flush_dirty_ns", "program_ns"], 3).candidate
+    assert DEVICE.impossible({**PLAIN, **TIMES, **found.values}) == {}
+
+
 def test_a_parameter_without_effect_has_no_number() -> None:
     posed = posed_by(FLAT, "read sizes")
     found = posed.solve(FLAT, ["read_ns", "program_ns"], 5)
@@ -394,6 +406,40 @@ def test_written_profile_is_one(tmp_path: Path) -> None:
         "write_random_4k_qd1",
         "write_fdatasync_4k",
     }
+    assert "endurance" not in content
+
+
+def test_a_page_mapped_fit_can_be_used_and_have_years(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no measurement has is assumed, and named: else DEVICE_STATE=used has no garbage to collect."""
+    made, path = measured(CACHED), tmp_path / "mine.yml"
+    result = device_fit.Result(CACHED, {}, {}, 0.5, 0.04)
+    profile.write(path, "BOARD=pi", made, result, {})
+    text = path.read_text()
+    for name, value in {"queue_depth": 1, "gc_blocks": 8, "erase_ns": 3000000}.items():
+        assert re.search(f"  # not measured, assumed: [^:]*\n  {name}: {value}\n", text)
+    assert "not measured, assumed: queue_depth 1, gc_blocks 8, erase_ns 3000000" in profile.parameter_lines(
+        result, None
+    )
+    monkeypatch.setattr(Axis, "files", lambda _: {"mine": path})
+    own = yaml.safe_load(text)
+    used = {"geometry": {**own["geometry"], "fill_permille": 900, "overwrite_permille": 3000}}
+    FlashModel({**own, **used, "size_mib": SPAN // MIB})
+    filled = text.replace("# endurance:", "endurance:").replace("#   gb:", "  gb: 64")
+    path.write_text(filled.replace("#   cycles:", "  cycles: 3000"))
+    assert profiles.load_profile.__wrapped__("device", "mine")["endurance"] == {"gb": 64, "cycles": 3000}
+
+
+def test_a_source_is_read_over_the_range_of_its_curve() -> None:
+    """Where the controller holds a part of the map, reads over 4 MiB are shorter than over 100."""
+    device = Candidate(
+        {"command_ns": 100000, "bus_mb_s": 100, "read_ns": 100000, "program_ns": 300000, "map_kib": 32}
+    )
+    reads, *_ = prediction.sources(measured(device))
+    assert reads.measure == "read_random_4k_qd1"
+    ours = curves.of_measure(device.profile(SPAN), reads.measure, 29000)[reads.unit]
+    assert ours == pytest.approx(reads.value, rel=0.06)
 
 
 def test_other_fits_are_profiles_that_are_like_it(

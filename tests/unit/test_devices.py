@@ -151,6 +151,43 @@ def test_what_the_model_refuses_is_refused_before_a_board_is_prepared(
     assert from_variables.make_cell({"DEVICE": "emmc-5.0"}).device == "emmc-5.0"
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"program_ns": 0, "program_kib_ns": 0},
+            "program_ns: 0 is impossible, the nearest possible value is 1: ",
+        ),
+        ({"read_ns": 0}, "read_ns: 0 is impossible"),
+        ({"bus_mb_s": 100000}, "bus_mb_s: 100000 is impossible, the nearest possible value is 32000: "),
+        (
+            {"flush_clean_ns": 900000000},
+            "flush_clean_ns: 900000000 is impossible, the nearest .* is 633000: ",
+        ),
+        ({"slc_mib": 64, "slc_program_ns": 90000000}, "slc_program_ns: 90000000 is .* is 1456000: "),
+        ({"slc_mib": 64}, "slc_program_ns: 0 is impossible, the nearest possible value is 1: "),
+    ],
+)
+def test_a_device_that_contradicts_physics_is_refused(
+    change: dict[str, int], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = profiles.load_profile("device", "emmc-5.0")
+    parts = {
+        part: {**whole[part], **{name: value for name, value in change.items() if name in whole[part]}}
+        for part in ("geometry", "timing")
+    }
+    monkeypatch.setattr(from_variables, "device_profile", lambda *_: {**whole, **parts})
+    with pytest.raises(BadInputError, match=rf"^DEVICE=emmc-5.0: {says}[^\n]*emmc-5.0.yml\)$"):
+        from_variables.make_cell({"DEVICE": "emmc-5.0"})
+
+
+@pytest.mark.parametrize("name", sorted(axes.axes()["device"].files()))
+def test_a_shipped_device_is_possible(name: str) -> None:
+    profile = profiles.load_profile("device", name)
+    parameters = {**profile["geometry"], **profile["timing"]}
+    assert devices.by_name(profile["driver"]).impossible(parameters) == {}
+
+
 def test_a_device_without_fua_ignores_none(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = profiles.load_profile("device", "emmc-5.0")
     without = {**whole, "geometry": {**whole["geometry"], "fua": 0}, "ignores": ["fua"]}
