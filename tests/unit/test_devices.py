@@ -103,6 +103,18 @@ def test_each_number_says_where_it_is_from(name: str) -> None:
         assert unexplained(f"{text}{comment}  some_ns: 5\n") == ["some_ns"]
 
 
+WHOLE = sorted(name for name, file in axes.axes()["device"].files().items() if "like" not in load_yaml(file))
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_at_most_a_third_of_the_parameters_are_estimates(name: str) -> None:
+    text, profile = axes.axes()["device"].files()[name].read_text(), profiles.load_profile("device", name)
+    numbers = re.findall(r"^((?:  #.*\n)*)  (\w+): [0-9]", text, re.MULTILINE)
+    parameters = {**profile["geometry"], **profile["timing"]}
+    without = [each for comment, each in numbers if re.match("  # (estimate|chosen)", comment)]
+    assert 3 * len(parameters.keys() & {*without}) <= len(parameters), without
+
+
 def like(content: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the profile of a file that has `like`."""
     file = folder / "like.yml"
