@@ -27,6 +27,8 @@ def table(summary: dict[str, Any], report: Path) -> str:
     """Return the summary as a table of at most 80 columns, with the report's path as its last line."""
     each = totals.per_transaction(summary)
     out = heading(summary)
+    if limits := [line for text in headline.limits(summary) for line in wrapped(text)]:
+        out += [*limits, ""]
     out += _aligned(
         [
             _HEAD,

@@ -34,6 +34,11 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
     assert made.read_text() == golden.read_text()
 
 
+def test_what_limits_the_rates_stands_above_them(sample: Path) -> None:
+    page = (sample / "report.html").read_text()
+    assert 0 < page.index("No transaction ran a checkpoint") < page.index('<div class="key">')
+
+
 def test_three_sources_agree(sample: Path) -> None:
     told = counts.by_source(stages.build(sample))
     assert set(told) == {"probe", "blktrace", "stat"}
