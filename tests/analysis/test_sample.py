@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from analysis import stages
+from analysis.__main__ import main as analyse
 from analysis.checks import counts
+from analysis.inspect import write
 from base.paths import ROOT
 
 HERE = Path(__file__).parent
@@ -37,6 +40,21 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
 def test_what_limits_the_rates_stands_above_them(sample: Path) -> None:
     page = (sample / "report.html").read_text()
     assert 0 < page.index("No transaction ran a checkpoint") < page.index('<div class="key">')
+
+
+def test_the_report_links_to_the_page_of_inspect_once_it_is_there(sample: Path) -> None:
+    report = sample / "report.html"
+    transaction = json.loads((sample / "summary.json").read_text())["slowest"]["transaction"]
+    links = {"inspect.html", f"inspect.html#transactions={transaction}"}
+
+    def linked() -> set[str]:
+        return {url for url in re.findall('href="([^"]+)"', report.read_text()) if "inspect" in url}
+
+    assert not linked() and "make inspect RUN=" in report.read_text()
+    for write_it in (lambda: write.of_run(str(sample)), lambda: analyse([str(sample), "--quiet"])):
+        write_it()
+        assert linked() == links
+    assert "<!--" not in report.read_text()
 
 
 def test_three_sources_agree(sample: Path) -> None:
