@@ -98,6 +98,7 @@ def render(
         limits=headline.limits(summary),
         first=headline.operations(summary),
         slowest=headline.of_slowest(summary),
+        syncs=terminal.by_file(summary.get("sync_us", {})),
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
         caused=sums.rows(summary["ledger"]) if summary["ledger"] else [],

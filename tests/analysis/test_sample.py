@@ -8,12 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analysis import stages
 from analysis.__main__ import main as analyse
 from analysis.checks import counts
 from analysis.inspect import write
+from analysis.run_files import stored
 from base.paths import ROOT
 
 HERE = Path(__file__).parent
@@ -55,6 +57,17 @@ def test_the_report_links_to_the_page_of_inspect_once_it_is_there(sample: Path) 
         write_it()
         assert linked() == links
     assert "<!--" not in report.read_text()
+
+
+def test_the_latencies_of_syncs_are_those_of_the_ledgers_table(sample: Path) -> None:
+    took = pl.col("end_ns") - pl.col("begin_ns")
+    rows = stored.read(sample).syncs().select(pl.col("file").cast(pl.String), took.alias("took") / 1000)
+    times = json.loads((sample / "summary.json").read_text())["sync_us"]
+    assert list(times) == ["all", "database", "wal", "directory"]
+    for name, each in times.items():
+        ledger = (rows if name == "all" else rows.filter(pl.col("file") == name))["took"]
+        quantiles = (ledger.quantile(share, "linear") for share in (0.5, 0.99))
+        assert list(each.values()) == pytest.approx([len(ledger), *quantiles, ledger.max()])
 
 
 def test_three_sources_agree(sample: Path) -> None:
