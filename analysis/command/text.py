@@ -8,6 +8,7 @@ from typing import Any
 from analysis.content import coverage
 from analysis.instrument import cpu
 from analysis.report.html_page import device_time, environment
+from analysis.report.inspect_link import linked
 from analysis.report.terminal import faults, heading, number, wrapped
 from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
@@ -151,7 +152,7 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def render_page(run: Run, manifest: dict[str, Any], summary: dict[str, Any], docs: str) -> str:
     """Return the page. Every value is escaped. docs: where the pages of docs/ are."""
-    return (
+    page = (
         environment()
         .get_template("command/report.html.j2")
         .render(
@@ -166,3 +167,4 @@ def render_page(run: Run, manifest: dict[str, Any], summary: dict[str, Any], doc
             watched={"commands": summary["block"]["writes"] is not None},
         )
     )
+    return linked(page, run.folder)

@@ -13,6 +13,7 @@ from analysis.crash import verdicts
 from analysis.figures import style
 from analysis.inspect import external_trace, page, traced
 from analysis.inspect.load import Loaded
+from analysis.report.inspect_link import PAGE, linked
 from base import scratch
 from base.errors import BadInputError, FileError
 from base.text import counted, printable
@@ -64,10 +65,16 @@ def _numbers(ranges: str | None) -> list[int]:
 
 
 def of_run(folder: str, trial: str | None = None) -> int:
-    """Write a run's inspect.html from its tables, or inspect-trial-<TRIAL>.html, with the cut of a trial."""
-    run = Loaded(Path(folder), any_load=trial is None)
+    """Write a run's inspect.html from its tables, with links in its report; or the page of a trial's cut."""
+    run = Loaded(place := Path(folder), any_load=trial is None)
     text = page.render(run, None if trial is None else cut_of(run, trial))
-    return _write(text, Path(folder) / "inspect.html" if trial is None else _place(Path(folder), trial))
+    if trial is not None:
+        return _write(text, _place(place, trial))
+    code = _write(text, place / PAGE)
+    if (report := place / "report.html").is_file():
+        with scratch.whole(report) as part:
+            part.write_text(linked(report.read_text(encoding="utf-8"), place), encoding="utf-8")
+    return code
 
 
 def of_trace(trace: str, form: str = "", table: str = "") -> int:

@@ -59,8 +59,8 @@ def _checkpoints(made: Ledger) -> pl.DataFrame | None:
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
-    """Return the lines for a terminal, of any length."""
-    return [*limits(summary), *operations(summary), *of_slowest(summary)]
+    """Return the lines below a terminal's rates, of any length."""
+    return [*operations(summary), *of_slowest(summary)]
 
 
 def limits(summary: dict[str, Any]) -> list[str]:
@@ -69,8 +69,8 @@ def limits(summary: dict[str, Any]) -> list[str]:
     share = (summary["cpu_share"] or {}).get("all")
     if share is not None and share > DECIDES:
         found.append(
-            f"the emulated CPU has {share:.0%} of a transaction's time: the rates are the CPU model's; "
-            "compare counts and bytes"
+            f"the emulated CPU has {share:.0%} of a transaction's time: rates are the CPU model's; "
+            "use counts and ratios"
         )
     if summary.get("checkpoints") == 0:
         found.append(

@@ -16,6 +16,7 @@ from analysis.figures import latency, style
 from analysis.instrument import cpu
 from analysis.ledger import sums
 from analysis.report import headline, terminal
+from analysis.report.inspect_link import linked
 from analysis.run import Run
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.stats import totals
@@ -82,7 +83,7 @@ def render(
     without = {*engines.unused_axes(run.cell.engine), *unused(run.cell)}
     axes = {key: value for key, value in run.cell.axes() if key not in without}
     order = [*(key for key in FIRST if key in axes), *sorted(axes.keys() - set(FIRST))]
-    return template.render(
+    page = template.render(
         summary=summary,
         DOCS=docs,
         not_held=NOT_HELD,
@@ -95,7 +96,9 @@ def render(
         seconds=terminal.seconds,
         mixed=terminal.MIXED,
         limits=headline.limits(summary),
-        first=[*headline.operations(summary), *headline.of_slowest(summary)],
+        first=headline.operations(summary),
+        slowest=headline.of_slowest(summary),
+        syncs=terminal.by_file(summary.get("sync_us", {})),
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
         late=(summary["ledger"] or {}).get("deferred"),
         caused=sums.rows(summary["ledger"]) if summary["ledger"] else [],
@@ -114,6 +117,7 @@ def render(
         lasts=(flash := terminal.lasts(summary.get("flash") or {})) and flash[0].upper() + flash[1:],
         when=_when(manifest["clock"].get("realtime_ns")),
     )
+    return linked(page, run.folder)
 
 
 def phase_rows(run: Run, tables: Tables) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from model.engines import Engine
 # Columns that identify a block command, without times.
 _COMMAND = ("rwbs", "sector", "sectors")
 _LATENCIES = ("p50", "p95", "p99", "max")
+_SYNC_LATENCIES = ("p50", "p99", "max")
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
@@ -65,6 +66,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             op: {name: None if (ns := row[f"{name}_ns"]) is None else ns / 1000 for name in _LATENCIES}
             for op, row in operations.items()
         },
+        **({"sync_us": times} if (times := sync_us(built)) else {}),
         **({"slowest": slow} if (slow := headline.slowest(run.ledger, mode)) else {}),
         **({} if (ran := headline.checkpoints(run.ledger, mode)) is None else {"checkpoints": ran}),
         "unchanged": {op: row["unchanged"] for op, row in operations.items()},
@@ -94,6 +96,14 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "timed_wall_seconds": (wall := timed_wall_seconds(run)),
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
+    }
+
+
+def sync_us(built: Tables) -> dict[str, dict[str, float]]:
+    """Return the number and latencies of the watched run's syncs, by kind of file; {} without any."""
+    return {
+        row["kind"]: {"count": row["syncs"], **{name: row[f"{name}_ns"] / 1000 for name in _SYNC_LATENCIES}}
+        for row in built.sync_times.iter_rows(named=True)
     }
 
 

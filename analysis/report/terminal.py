@@ -27,6 +27,8 @@ def table(summary: dict[str, Any], report: Path) -> str:
     """Return the summary as a table of at most 80 columns, with the report's path as its last line."""
     each = totals.per_transaction(summary)
     out = heading(summary)
+    if limits := [line for text in headline.limits(summary) for line in wrapped(text)]:
+        out += [*limits, ""]
     out += _aligned(
         [
             _HEAD,
@@ -36,6 +38,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     )
     if first := [line for text in headline.lines(summary) for line in wrapped(text)]:
         out += ["", *first]
+    out += syncs(summary.get("sync_us"))
     if summary["ledger"]:
         out += ["", *_labels(summary["ledger"], totals.transactions(summary))]
         out += [*coverage.lines(summary["content"]), ""]
@@ -75,6 +78,23 @@ def _operation(summary: dict[str, Any], op: str) -> tuple[str, ...]:
 def _costs(cost: dict[str, float | None], writes: str) -> tuple[str, ...]:
     size = number(cost["bytes_written"], 1, 1 / 1024)
     return number(cost[writes], 2), size, number(cost["flushes"], 2)
+
+
+def syncs(times: dict[str, dict[str, float]] | None) -> list[str]:
+    """Return a table of the latencies of syncs, by file."""
+    if not times:
+        return []
+    head = ("fsync and fdatasync, watched", "syncs", "p50 ms", "p99 ms", "max ms")
+    rows = [
+        (name, number(row["count"], 0), *(number(row[key], 3, 1e-3) for key in ("p50", "p99", "max")))
+        for name, row in by_file(times).items()
+    ]
+    return ["", *_aligned([head, *rows])]
+
+
+def by_file(times: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the latencies of each file; with those of all files only if there are several."""
+    return times if len(times) > 2 else {name: row for name, row in times.items() if name != "all"}
 
 
 def _partition(disk: dict[str, Any] | None) -> list[str]:

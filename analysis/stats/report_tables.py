@@ -23,6 +23,7 @@ BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua
 # block commands.
 OBSERVED = {"syncs": ("filesystem",), "filesystem": ("filesystem", "flush", "writeback"), "commands": ()}
 _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+ALL_FILES = "all"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Tables:
     operations: pl.DataFrame  # one row an operation: tps, latency, costs per transaction
     phases: pl.DataFrame  # one row a phase of the driver: traffic
     sync_counts: pl.DataFrame  # op, kind of file, syncs, syncs per transaction
+    sync_times: pl.DataFrame  # kind of file, or ALL_FILES: syncs of the window, p50_ns, p99_ns, max_ns
     blocks: pl.DataFrame  # op, kind of command, commands and bytes, and those per transaction
     commands: pl.DataFrame  # the block commands of the window with kind, op, transaction, phase
     flags: pl.DataFrame  # rwbs, commands, bytes in the window
@@ -79,6 +81,7 @@ def build(run: Run) -> Tables:
         operations=operations,
         phases=_add_sums(run.driver.phases.with_columns(duration_ns=lasted), "phase", parts),
         sync_counts=_per_transaction(sync, number, roles, [pl.len().alias("syncs")]),
+        sync_times=_sync_times(sync, run.driver.window, roles),
         blocks=_per_transaction(
             commands,
             number,
@@ -92,6 +95,21 @@ def build(run: Run) -> Tables:
         latencies=run.timing.transactions.select("op", latency_ns=lasted),
         observed=pl.DataFrame({"kind": list(OBSERVED), "watched": [kind in seen for kind in OBSERVED]}),
     )
+
+
+def _sync_times(sync: pl.DataFrame, window: tuple[int, int], roles: tuple[str, ...]) -> pl.DataFrame:
+    """Return the number and the latencies of the window's syncs, by kind of file; several add up to a row."""
+    rows = sync.filter(pl.col("begin_ns").is_between(*window, closed="left"))
+    took = pl.col("end_ns") - pl.col("begin_ns")
+    sums = [
+        pl.len().alias("syncs"),
+        *(took.quantile(_PERCENTILES[name], "linear").alias(f"{name}_ns") for name in ("p50", "p99")),
+        took.max().alias("max_ns"),
+    ]
+    order = pl.DataFrame({"kind": roles})
+    by_kind = order.join(rows.group_by("kind").agg(sums), on="kind", maintain_order="left")
+    whole = rows.select(pl.lit(ALL_FILES).alias("kind"), *sums)
+    return pl.concat([whole, by_kind]) if by_kind.height else by_kind
 
 
 def _rows(driver: Driver) -> pl.DataFrame:

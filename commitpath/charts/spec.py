@@ -73,7 +73,7 @@ def completed(spec: Spec, cells: Sequence[Cell]) -> Spec:
         made = replace(made, facet=OP)
     if not kinds and OP in made.dimensions:
         raise BadInputError("the operations of SQL texts are known from their runs only; give OP")
-    if kinds and spec.op and spec.op not in (*kinds, metrics.WHOLE):
+    if kinds and spec.op and spec.op not in (*kinds, metrics.WHOLE, *metrics.METRICS[spec.metric].statistics):
         operations = ", ".join(sorted(kinds))
         raise BadInputError(f"OP={spec.op}: the grid's operations are {operations} and all")
     return replace(made, form="scatter" if over_metric else spec.form)

@@ -17,6 +17,7 @@ import polars as pl
 
 from analysis.checks.ledger_consistency import UNATTRIBUTED_LIMIT
 from analysis.run_files import stored
+from analysis.schemas.ledger import FILES
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import choices, did_you_mean
@@ -151,6 +152,16 @@ def latency(quantile: str) -> Callable[[Run, str], float | None]:
 
     def read(run: Run, op: str) -> float | None:
         us: float | None = run.summary.get("latency_us", {}).get(op, {}).get(quantile)
+        return None if us is None else us / 1000
+
+    return read
+
+
+def sync_time(statistic: str) -> Callable[[Run, str], float | None]:
+    """Return the reader of a statistic of the latency of a file's syncs, in ms; `all`: of all files."""
+
+    def read(run: Run, file: str) -> float | None:
+        us: float | None = run.summary.get("sync_us", {}).get(file, {}).get(statistic)
         return None if us is None else us / 1000
 
     return read
@@ -292,6 +303,10 @@ METRICS: dict[str, Metric] = {
     "kib": Metric("KiB written per transaction", counted("bytes_written", unit=1024), quantity="bytes"),
     "bytes_written": Metric("bytes written per transaction", counted("bytes_written"), quantity="bytes"),
     "syncs": Metric("syncs per transaction", syncs, quantity="syncs"),
+    **{
+        f"sync_{name}": Metric(f"{words} time of a sync (ms)", sync_time(name), each=False, statistics=FILES)
+        for name, words in {"p50": "median", "p99": "p99", "max": "longest"}.items()
+    },
     "flushes": Metric("flushes per transaction", counted("flushes"), quantity="flushes"),
     "fua": Metric("FUA writes per transaction", counted("fua"), quantity="fua"),
     "block_writes": Metric(

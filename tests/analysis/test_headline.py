@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.report import headline
+from analysis.report import headline, terminal
 from analysis.run import Run
 
 
@@ -38,7 +38,24 @@ def test_rates_that_the_cpu_model_decides_or_that_leave_the_checkpoint_out(summa
     assert headline.limits({**summary, "cpu_share": None, "checkpoints": 1}) == []
     decided, without = headline.limits({**summary, "cpu_share": {"all": 0.62}, "checkpoints": 0})
     assert decided.startswith("the emulated CPU has 62% of a transaction's time")
+    assert decided.endswith("rates are the CPU model's; use counts and ratios")
     assert without.startswith("no transaction ran a checkpoint")
+    # above the rates
+    printed = terminal.table({**summary, "cpu_share": {"all": 0.62, "insert": 0.62}}, Path("report.html"))
+    assert 0 < printed.index("the emulated CPU has 62%") < printed.index(" TPS  p50 ms")
+
+
+def test_the_latencies_of_syncs_by_file_are_printed(summary: dict[str, Any]) -> None:
+    times = summary["sync_us"]
+    printed = terminal.table(summary, Path("report.html"))
+    assert "all                             299    6.258    6.352  296.119\ndatabase  " in printed
+    # all files are one
+    assert terminal.syncs({"all": times["wal"], "wal": times["wal"]}) == [
+        "",
+        "fsync and fdatasync, watched  syncs  p50 ms  p99 ms  max ms",
+        "wal                             297   6.258   6.350   6.364",
+    ]
+    assert terminal.syncs(None) == []
 
 
 def test_transactions_of_several_operations_have_the_operations_rate(summary: dict[str, Any]) -> None:

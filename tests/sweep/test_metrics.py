@@ -10,8 +10,16 @@ import pytest
 from lab import Lab, edit
 
 from analysis.run_files import derived
+from base.paths import ROOT
+from commitpath.reporting import differences
 from commitpath.results import metrics
 from commitpath.results.query import Found
+
+
+@pytest.fixture
+def golden() -> dict[str, Any]:
+    """The summary of a recorded run."""
+    return dict(json.loads((ROOT / "tests/analysis/golden/summary.json").read_text()))
 
 
 def as_row(folder: Path, path: str | None) -> Any:
@@ -35,6 +43,16 @@ def test_syncs_of_all_transactions_are_their_mean_where_operations_differ_in_num
     assert (metrics.syncs(run, "all"), metrics.syncs(run, "update")) == (0.4, 4.0)
     # of another lab, without the files
     assert metrics.syncs(as_row(folder, None), "all") is None
+
+
+def test_the_latency_of_a_files_syncs_is_a_metric_of_figures_and_of_compare(golden: dict[str, Any]) -> None:
+    run = SimpleNamespace(summary=golden)
+    assert metrics.METRICS["sync_p99"].read(run, "wal") == golden["sync_us"]["wal"]["p99"] / 1000
+    assert metrics.METRICS["sync_max"].read(run, "all") == golden["sync_us"]["database"]["max"] / 1000
+    # no such file, and a run of an earlier version
+    for other, file in ((run, "journal"), (SimpleNamespace(summary={}), "all")):
+        assert metrics.METRICS["sync_p50"].read(other, file) is None
+    assert differences.flat(golden, "sync_us.wal.p99") == {"p99": golden["sync_us"]["wal"]["p99"]}
 
 
 def test_syncs_of_phases_need_no_files(lab: Lab) -> None:

@@ -110,6 +110,7 @@ def check(text: str, *cells: dict[str, str]) -> None:
 
 def test_a_number_that_no_run_of_the_cell_has_is_refused(tmp_path: Path) -> None:
     check("syncs.insert<=1 tps.insert>=1 tps.1:1:1>2 kib<3 unattributed==0", {})
+    check("sync_p99.wal<=7 sync_max<=300", {})
     check("lost.max==0 recovery_seconds<1 tps>1", {"CRASH": "power", "PROBES": "none", "DEVICE": "emmc-5.0"})
     # operations of a user's file are known from its run
     (tmp_path / "a.sql").write_text("CREATE TABLE t(x);\nINSERT INTO t VALUES(1);\n")
@@ -121,6 +122,7 @@ def test_a_number_that_no_run_of_the_cell_has_is_refused(tmp_path: Path) -> None
         ("tps.read>1", {}, f"1: tps.read: {ops}"),
         ("lost.max==0", {}, "1: lost.max: only a run with CRASH has it"),
         ("kib<2", unwatched, "1: kib.all: PROBES=none does not record it"),
+        ("sync_p50<2", unwatched, "1: sync_p50.all: PROBES=none does not record it"),
     ):
         with pytest.raises(BadInputError) as error:
             check(text, {}, cell)
