@@ -1,5 +1,6 @@
 """The page in a headless Chromium: values, chains, keys, filters, search, copies, SVG, print and focus."""
 
+import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,11 @@ from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 
 from analysis.schemas import ledger as schema
+from commitpath.charts import look
+from model import operations
 
 Pages = Callable[..., Page]
+SVG = "{http://www.w3.org/2000/svg}"
 ROW = 40
 
 
@@ -302,6 +306,28 @@ def test_the_view_is_saved_as_svg(page: Pages, tmp_path: Path) -> None:
     ]
     assert len(frames) == 1
     assert float(root.get("width", 0)) == opened.js("app.stage.base.canvas.clientWidth")
+    # a legend of what no lane names
+    assert {"insert", "update", "delete", "database", "journal"} <= {*texts}
+
+
+def test_rows_on_paper_are_distinct_in_grey(page: Pages) -> None:
+    """By a hatch, where their colours are about as dark."""
+    svg = page(mode="delete").paper()
+    marks = [
+        (element.get("fill", ""), after.get("data-hatch", ""))
+        for parent in svg.iter()
+        for element, after in itertools.pairwise(parent)
+        if element.get("width") == element.get("height") == "9"  # a square of a legend
+    ]
+    assert {operations.color(op) for op in ("insert", "update", "delete")} < {color for color, _ in marks}
+    alike = [
+        (one, other)
+        for one, other in itertools.combinations(sorted({*marks}), 2)
+        if abs(look.lightness(one[0]) - look.lightness(other[0])) < 12 and one[1] == other[1]
+    ]
+    assert len(marks) > 8 and not alike
+    drawn = {path.get("data-hatch") for path in svg.iter(f"{SVG}path")}
+    assert {hatch for _, hatch in marks if hatch} <= drawn
 
 
 def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
@@ -368,7 +394,7 @@ def test_paper_has_the_whole_timeline_in_light_colours(page: Pages, theme: str) 
             "['Width', 'Height'].map((way) => document.getElementById('sheet')[`client${way}`])"
         )
         assert min(drawn) > 300
-        assert opened.js("document.querySelector('#sheet rect').getAttribute('fill')") == "#ffffff"
+        assert opened.js("document.querySelector('#sheet svg > rect').getAttribute('fill')") == "#ffffff"
         texts = opened.js("[...document.querySelectorAll('#sheet text')].map((text) => text.textContent)")
         assert set(opened.js("app.lanes.map((lane) => lane.name).filter(Boolean)")) <= {*texts}
     finally:
