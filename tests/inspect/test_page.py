@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 from conftest import Page
-from selenium.webdriver import Keys
+from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 
 from analysis.schemas import ledger as schema
@@ -278,7 +278,40 @@ def test_a_row_is_found_by_its_number_or_a_sector(page: Pages) -> None:
         assert opened.js("[app.chosen.table, app.chosen.row]") == chosen, text
     field.clear()
     field.send_keys("c99999999", Keys.ENTER)
-    assert field.get_attribute("aria-invalid") == "true"
+    assert field.get_attribute("aria-invalid") == "true" and opened.text("#hits") == "none"
+
+
+@pytest.mark.parametrize("text", ["sample.db-journal", "Rollback", "delete", "bitmap"])
+def test_rows_are_found_by_file_label_or_operation(page: Pages, text: str) -> None:
+    """Enter goes from one to the next and Shift+Enter back, around the run's ends."""
+    opened = page(mode="delete")
+    columns = {
+        "syncs": ("syncs", "begin_ns", ("file", "name")),
+        "vfs": ("vfs", "begin_ns", ("op", "file")),
+        "transactions": ("transactions", "begin_ns", ("op",)),
+    }
+    hits = [
+        (row[begin], name, number)
+        for name, (stored, begin, searched) in columns.items()
+        for number, row in enumerate(opened.table(stored).iter_rows(named=True))
+        if any(text.lower() in (row[column] or "") for column in searched)
+    ]
+    pieces = opened.table("pieces").filter(pl.col("label").cast(pl.String).str.contains(text.lower()))
+    ledger = opened.table("ledger").filter(pl.col("command").is_in(pieces["command"].implode()))
+    hits += [(begin, "commands", row) for begin, row in ledger.select("issue_ns", "command").rows()]
+    hits.sort(key=lambda hit: hit[0])
+    assert hits
+    opened.keys("/", text)
+    for is_back, at in ((False, 0), (False, 1), (True, 0), (True, -1)):
+        enter = ActionChains(opened.browser)
+        if is_back:
+            enter.key_down(Keys.SHIFT)
+        enter.send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
+        _, table, row = hits[at % len(hits)]
+        assert opened.js("[app.chosen.table, app.chosen.row]") == [table, row]
+        assert opened.text("#hits") == f"{at % len(hits) + 1:,} of {len(hits):,}"
+    opened.keys("x")
+    assert opened.text("#hits") == ""
 
 
 def test_the_view_is_saved_as_svg(page: Pages, tmp_path: Path) -> None:
