@@ -26,9 +26,11 @@ from analysis.report import html_page, manual
 from analysis.run_files.stored import Stored
 from analysis.run_files.written_tables import csv
 from analysis.schemas.ledger import LABELS
+from analysis.stats import spread
 from analysis.tree.chain import Node, tree
 from base import scratch
 from base.text import printable_lines
+from model import operations
 
 TIME_COLORS = {
     "cpu_ns": "#8C8C8C",
@@ -96,22 +98,31 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
-        # over more than a decade, minor labels would overlap
-        top = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item()
-        wide = top > 10 * low
-        axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.9g}")
+        # minor labels would overlap: of the more values, the fewer
+        span = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item() / low
+        shown = "23456789" if span <= 3 else "235" if span <= 10 else ""
+        axes.yaxis.set_minor_formatter(lambda v, _: f"{v:,.9g}" if f"{v:e}"[0] in shown else "")
     axes.set_ylabel("latency, ms")
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=1 if long else 2, markerscale=3)
 
 
 def _draw_differences(axes: Axes, diff: Diff) -> None:
-    """Draw by how much each transaction of b took longer than its counterpart."""
+    """Draw by how much each transaction of b took longer than its counterpart, and each operation's mean."""
     style.grid(axes, "y")
     longer = (diff.pairs["latency_ns_b"] - diff.pairs["latency_ns_a"]).to_numpy() / 1e6
-    axes.vlines(range(longer.size), 0, longer, color=style.INK, linewidth=0.8)
+    axes.vlines(range(longer.size), 0, longer, color=style.INK, alpha=0.5, linewidth=0.8)
     axes.axhline(0, color=style.INK, linewidth=0.6)
+    for (op,), rows in diff.pairs.with_row_index("at").group_by("op", maintain_order=True):
+        values = longer[rows["at"]].tolist()
+        mean, color = float(np.mean(values)), operations.color(str(op))
+        low, high = spread.interval(values) or (mean, mean)
+        ends = rows["at"][0] - 0.5, rows["at"][-1] + 0.5
+        axes.fill_between(ends, low, high, color=color, alpha=0.4, linewidth=0)
+        text = f"{mean:+,.3f}".replace("-", "−") + (f" ± {high - mean:,.3f}" if high > mean else "")
+        axes.plot(ends, (mean, mean), color=color, linewidth=1.6, label=f"{style.clean(str(op))}: {text}")
     _part_operations(axes, diff)
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4)
     axes.set_xlabel("transaction")
     axes.set_ylabel("b − a, ms")
 

@@ -16,10 +16,27 @@ export function pixel(hex) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-/** Black or white, whichever can be read on the colour. */
-export function inkOn(hex) {
+function luminance(hex) {
   const [r, g, b] = rgb(hex).map((value) => (value / 255) ** 2.2);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.3 ? "#000000" : "#ffffff";
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Black or white, whichever can be read on the colour. */
+export const inkOn = (hex) => (luminance(hex) > 0.3 ? "#000000" : "#ffffff");
+
+const HATCHES = ["", "/", "\\", "-", "|", "/\\", "-|", "/-"]; // directions of their lines
+const APART = 15; // least difference of CIE L* between distinguishable greys
+
+/** A hatch for each colour, which makes those about as dark distinct in grey. */
+export function hatches(colors) {
+  const grey = (color) => 116 * Math.cbrt(luminance(color)) - 16;
+  const made = new Map();
+  for (const color of colors) {
+    if (made.has(color)) continue;
+    const alike = [...made].filter(([other]) => Math.abs(grey(other) - grey(color)) < APART).map(([, hatch]) => hatch);
+    made.set(color, HATCHES.find((hatch) => !alike.includes(hatch)) ?? HATCHES[made.size % HATCHES.length]);
+  }
+  return made;
 }
 
 /** The colours in force: those of the stylesheet, and those of kinds, files and operations. */

@@ -2,6 +2,7 @@
 
 import { byId, make, refill, swatch } from "./dom.mjs";
 import { HOW, NO_OP } from "./filter.mjs";
+import { search } from "./search.mjs";
 import { GUTTER } from "./stage.mjs";
 import { saveSvg } from "./svg.mjs";
 
@@ -11,6 +12,7 @@ const KEYS = [
   ["0", "the whole run"],
   ["N  P", "next, previous transaction"],
   ["/", "go to a transaction by its number; c12: a block command; s4096: the first command of a sector"],
+  ["/", "search for a file, a label or an operation: Enter goes to the next, with Shift to the previous"],
   ["F", "zoom to the selection"],
   ["Y", "fit the sectors to the view, and back"],
   ["G", "fold the sectors that nothing touches, or not"],
@@ -95,20 +97,6 @@ export function switches(app) {
   refill(byId("filters"), ...parts);
 }
 
-/** The row that a text names, as [table, row]; null if there is none. */
-export function namedRow(run, text) {
-  const [, kind, digits] = /^\s*(?:([cs])\s*|[a-z -]* )?([0-9]+)\s*$/i.exec(text) ?? [];
-  if (digits === undefined) return null;
-  const number = Number(digits);
-  if (kind?.toLowerCase() === "s") {
-    const { sector, bytes, command } = run.points;
-    const point = sector.findIndex((first, i) => first <= number && number < first + bytes[i] / 512);
-    return point < 0 ? null : ["commands", command[point]];
-  }
-  const table = kind || run.about.trace ? "commands" : "transactions";
-  return number < run[table].rows ? [table, number] : null;
-}
-
 export function buttons(app) {
   const on = (id, act) => byId(id).addEventListener("click", act);
   on("whole", () => app.whole());
@@ -120,11 +108,7 @@ export function buttons(app) {
   on("svg", () => saveSvg(app));
   on("theme", () => app.nextTheme());
   on("help", () => byId("keys").showModal());
-  byId("goto").addEventListener("change", (event) => {
-    const found = namedRow(app.run, event.target.value);
-    event.target.setAttribute("aria-invalid", String(!found && event.target.value !== ""));
-    if (found) app.choose(...found, true);
-  });
+  search(app);
   const rows = KEYS.map(([key, text]) => make("tr", {}, make("th", {}, key), make("td", {}, text)));
   byId("keys").append(
     make("table", {}, ...rows),

@@ -137,6 +137,19 @@ def test_the_figure_has_room_beside_long_names(
     assert ">insert, a<" in (tmp_path / "x.svg").read_text()
 
 
+def test_the_figure_has_plain_numbers_and_the_interval_of_each_mean(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    found = diff.compare(*pair)
+    latencies = {"latency_ns_a": [90.0, 400.0, 120.0], "latency_ns_b": [190.0, 600.0, 130.0]}
+    changed = [pl.Series(name, values) * MS for name, values in latencies.items()]
+    page.draw(replace(found, pairs=found.pairs.with_columns(changed)), tmp_path / "x.svg")
+    texts = re.findall(r">([^<>]+)</text>", (tmp_path / "x.svg").read_text())
+    assert "100" in texts and not [text for text in texts if "e+" in text]
+    # Student's t of two pairs
+    assert {"insert: +150.000 ± 635.310", "update: +10.000"} <= {*texts}
+
+
 @pytest.mark.parametrize(("name", "values", "reason"), REFUSALS.values(), ids=REFUSALS)
 def test_refused_unless_forced(
     name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]

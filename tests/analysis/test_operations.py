@@ -6,11 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 import pytest
 
 from analysis.adapters import drivertables
 from analysis.checks import workload_replay
+from analysis.figures import style
 from analysis.report import summary, terminal
 from analysis.stats import report_tables
 from base.errors import FileError
@@ -39,6 +41,34 @@ def test_the_drivers_build_takes_every_line() -> None:
     form = r"[a-z-]+: \{mutates: (true|false), reads: (true|false), rows: -?[01], color: '#[0-9A-F]{6}', .+\}"
     assert all(re.fullmatch(form, line) for line in lines)
     assert len(lines) == len(operations.kinds())
+
+
+# linear sRGB to XYZ over the white point; to what protanopes and deuteranopes see (Machado 2009)
+XYZ = np.array([[0.434, 0.376, 0.190], [0.213, 0.715, 0.072], [0.018, 0.109, 0.873]])
+SEEN = {
+    "normal": np.eye(3),
+    "protan": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+    "deutan": np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+}
+
+
+def lab(color: str, seen: str) -> np.ndarray:
+    """Return CIE L*a*b* of #RRGGBB."""
+    linear = (np.array([int(color[at : at + 2], 16) for at in (1, 3, 5)]) / 255) ** 2.2
+    x, y, z = np.cbrt(XYZ @ (SEEN[seen] @ linear).clip(0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize(("seen", "least"), [("normal", 16), ("protan", 8), ("deutan", 8)])
+def test_no_operation_looks_like_a_label_or_another(seen: str, least: float) -> None:
+    """Both are on a run's page. A just noticeable difference is about 2."""
+    others = {**style.FILES, **style.LABELS, **style.COMMANDS}
+    for name, color in operations.colors().items():
+        beside = others | {op: other for op, other in operations.colors().items() if op != name}
+        near = {other: np.linalg.norm(lab(color, seen) - lab(at, seen)) for other, at in beside.items()}
+        assert min(near.values()) > least, (name, min(near, key=near.__getitem__))
+    greys = sorted(lab(color, "normal")[0] for color in operations.colors().values())
+    assert min(np.diff(greys)) > 3.5
 
 
 @pytest.mark.parametrize(

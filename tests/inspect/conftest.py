@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -56,6 +57,13 @@ class Page:
         self.browser.execute_async_script(
             "requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))"
         )
+
+    def paper(self) -> ElementTree.Element:
+        """Return the timeline as it is printed."""
+        self.js("void dispatchEvent(new Event('beforeprint'))")
+        sheet = self.js("new XMLSerializer().serializeToString(document.querySelector('#sheet svg'))")
+        self.js("void dispatchEvent(new Event('afterprint'))")
+        return ElementTree.fromstring(sheet)
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table of the run."""

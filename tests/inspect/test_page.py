@@ -1,5 +1,6 @@
 """The page in a headless Chromium: values, chains, keys, filters, search, copies, SVG, print and focus."""
 
+import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,15 @@ import polars as pl
 import pytest
 import synthetic_ledger
 from conftest import Page
-from selenium.webdriver import Keys
+from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 
 from analysis.schemas import ledger as schema
+from commitpath.charts import look
+from model import operations
 
 Pages = Callable[..., Page]
+SVG = "{http://www.w3.org/2000/svg}"
 ROW = 40
 
 
@@ -274,7 +278,40 @@ def test_a_row_is_found_by_its_number_or_a_sector(page: Pages) -> None:
         assert opened.js("[app.chosen.table, app.chosen.row]") == chosen, text
     field.clear()
     field.send_keys("c99999999", Keys.ENTER)
-    assert field.get_attribute("aria-invalid") == "true"
+    assert field.get_attribute("aria-invalid") == "true" and opened.text("#hits") == "none"
+
+
+@pytest.mark.parametrize("text", ["sample.db-journal", "Rollback", "delete", "bitmap"])
+def test_rows_are_found_by_file_label_or_operation(page: Pages, text: str) -> None:
+    """Enter goes from one to the next and Shift+Enter back, around the run's ends."""
+    opened = page(mode="delete")
+    columns = {
+        "syncs": ("syncs", "begin_ns", ("file", "name")),
+        "vfs": ("vfs", "begin_ns", ("op", "file")),
+        "transactions": ("transactions", "begin_ns", ("op",)),
+    }
+    hits = [
+        (row[begin], name, number)
+        for name, (stored, begin, searched) in columns.items()
+        for number, row in enumerate(opened.table(stored).iter_rows(named=True))
+        if any(text.lower() in (row[column] or "") for column in searched)
+    ]
+    pieces = opened.table("pieces").filter(pl.col("label").cast(pl.String).str.contains(text.lower()))
+    ledger = opened.table("ledger").filter(pl.col("command").is_in(pieces["command"].implode()))
+    hits += [(begin, "commands", row) for begin, row in ledger.select("issue_ns", "command").rows()]
+    hits.sort(key=lambda hit: hit[0])
+    assert hits
+    opened.keys("/", text)
+    for is_back, at in ((False, 0), (False, 1), (True, 0), (True, -1)):
+        enter = ActionChains(opened.browser)
+        if is_back:
+            enter.key_down(Keys.SHIFT)
+        enter.send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
+        _, table, row = hits[at % len(hits)]
+        assert opened.js("[app.chosen.table, app.chosen.row]") == [table, row]
+        assert opened.text("#hits") == f"{at % len(hits) + 1:,} of {len(hits):,}"
+    opened.keys("x")
+    assert opened.text("#hits") == ""
 
 
 def test_the_view_is_saved_as_svg(page: Pages, tmp_path: Path) -> None:
@@ -302,6 +339,28 @@ def test_the_view_is_saved_as_svg(page: Pages, tmp_path: Path) -> None:
     ]
     assert len(frames) == 1
     assert float(root.get("width", 0)) == opened.js("app.stage.base.canvas.clientWidth")
+    # a legend of what no lane names
+    assert {"insert", "update", "delete", "database", "journal"} <= {*texts}
+
+
+def test_rows_on_paper_are_distinct_in_grey(page: Pages) -> None:
+    """By a hatch, where their colours are about as dark."""
+    svg = page(mode="delete").paper()
+    marks = [
+        (element.get("fill", ""), after.get("data-hatch", ""))
+        for parent in svg.iter()
+        for element, after in itertools.pairwise(parent)
+        if element.get("width") == element.get("height") == "9"  # a square of a legend
+    ]
+    assert {operations.color(op) for op in ("insert", "update", "delete")} < {color for color, _ in marks}
+    alike = [
+        (one, other)
+        for one, other in itertools.combinations(sorted({*marks}), 2)
+        if abs(look.lightness(one[0]) - look.lightness(other[0])) < 12 and one[1] == other[1]
+    ]
+    assert len(marks) > 8 and not alike
+    drawn = {path.get("data-hatch") for path in svg.iter(f"{SVG}path")}
+    assert {hatch for _, hatch in marks if hatch} <= drawn
 
 
 def test_a_narrow_window_has_the_plot_above_what_is_chosen(page: Pages) -> None:
@@ -368,7 +427,7 @@ def test_paper_has_the_whole_timeline_in_light_colours(page: Pages, theme: str) 
             "['Width', 'Height'].map((way) => document.getElementById('sheet')[`client${way}`])"
         )
         assert min(drawn) > 300
-        assert opened.js("document.querySelector('#sheet rect').getAttribute('fill')") == "#ffffff"
+        assert opened.js("document.querySelector('#sheet svg > rect').getAttribute('fill')") == "#ffffff"
         texts = opened.js("[...document.querySelectorAll('#sheet text')].map((text) => text.textContent)")
         assert set(opened.js("app.lanes.map((lane) => lane.name).filter(Boolean)")) <= {*texts}
     finally:
