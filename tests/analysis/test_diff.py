@@ -143,7 +143,7 @@ def test_the_figure_has_plain_numbers_and_the_interval_of_each_mean(
     found = diff.compare(*pair)
     latencies = {"latency_ns_a": [90.0, 400.0, 120.0], "latency_ns_b": [190.0, 600.0, 130.0]}
     changed = [pl.Series(name, values) * MS for name, values in latencies.items()]
-    page.draw(replace(found, pairs=found.pairs.with_columns(changed)), tmp_path / "x.svg")
+    comparison_files.draw(replace(found, pairs=found.pairs.with_columns(changed)), tmp_path / "x.svg")
     texts = re.findall(r">([^<>]+)</text>", (tmp_path / "x.svg").read_text())
     assert "100" in texts and not [text for text in texts if "e+" in text]
     # Student's t of two pairs
