@@ -246,7 +246,7 @@ def settings(runs: Sequence[Run]) -> tuple[list[str], list[dict[str, str]]]:
 
 
 def pairs(named: Mapping[str, str]) -> str:
-    """Return names and values as `fs=f2fs n=100`, no pair in two lines."""
+    """Return names and values as `page_size=4096 n=100`, no pair in two lines."""
     return " ".join(printable(f"{name}={value}").replace(" ", UNBROKEN) for name, value in named.items())
 
 
