@@ -36,11 +36,12 @@ def has_log(cell: Cell) -> bool:
 
 def find(cell: Cell, vfs: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
     """Return SCHEMA, by begin. vfs: VFS of schemas/ledger.py; none are found in one without calls."""
-    file, op = pl.col("file").cast(pl.String), pl.col("op").cast(pl.String)
+    file, op = pl.col("file"), pl.col("op")
     copied, logged = (file == "database") & (op == "write"), (file == "wal") & (op == "write")
-    calls = vfs.filter(file.is_in(["database", "wal"]) & op.is_in(["write", "sync", "truncate"]))
-    if not has_log(cell) or calls.filter(copied).is_empty():
+    if not has_log(cell) or vfs.filter(copied).is_empty():
         return pl.DataFrame(schema=SCHEMA)
+    of_files = (file == "database") | (file == "wal")
+    calls = vfs.filter(of_files & ((op == "write") | (op == "sync") | (op == "truncate")))
     begin = ints(calls["begin_ns"])
     names = pl.concat([phases["phase"].cast(pl.String), pl.Series([None], dtype=pl.String)])
     calls = calls.with_columns(
