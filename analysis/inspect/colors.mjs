@@ -62,6 +62,7 @@ export class Palette {
     this.files = fit(files);
     this.ops = fit(ops);
     this.script = fit({ script: "#A07855" });
+    this.wal = fit({ "WAL checkpoint": "#2F6B4F" });
     this.journal = fit({ "journal commit": "#7B6FD0", checkpoint: "#CC79A7" });
   }
 
@@ -82,6 +83,7 @@ export const COLORED = {
   transactions: ["op", "ops"],
   vfs: ["file", "files"],
   syncs: ["file", "files"],
+  wal: ["what", "wal"],
   journal: ["what", "journal"],
   script: ["what", "script"],
   commands: ["kind", "kinds"],

@@ -16,9 +16,10 @@ const WAITS = {
 };
 
 /** Further facts of a file operation, sync, commit or checkpoint in one line; null if there are none. */
-export function note({ vfs, syncs, journal }, table, row) {
+export function note({ vfs, wal, syncs, journal }, table, row) {
   if (table === "vfs" && vfs.offset[row] >= 0) return `${count(vfs.bytes[row])} bytes at offset ${count(vfs.offset[row])}`;
   if (table === "syncs") return `${syncs.text("name", row) ?? ""}, inode ${syncs.inode[row]}`;
+  if (table === "wal") return `${count(wal.pages[row])} pages copied to the database`;
   if (table !== "journal") return null;
   if (journal.text("reason", row)) return `reason: ${journal.text("reason", row)}`;
   return `${count(journal.blocks[row])} blocks logged, ${count(journal.waiting[row])} transactions waited for it`;

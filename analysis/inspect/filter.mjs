@@ -67,6 +67,7 @@ export class Filter {
     const set = (name, isShown) => masks[name].forEach((_, row, mask) => (mask[row] = isShown(row)));
     set("transactions", (row) => ops[transactions.op[row]]);
     set("vfs", (row) => ofTransaction(vfs.transaction[row]));
+    set("wal", (row) => ofTransaction(run.wal.transaction[row]));
     set("syncs", (row) => ofTransaction(syncs.transaction[row]));
     set("commands", (row) => tied[row] & kinds[commands.kind[row]]);
     set("points", (row) => tied[points.command[row]] & pointKinds[points.kind[row]]);

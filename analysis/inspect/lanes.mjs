@@ -48,6 +48,7 @@ export function makeLanes(run) {
   if (!run.about.trace) {
     lanes.push(lane("transactions", 26, "transactions"));
     if (run.vfs.rows > 0) lanes.push(lane("SQLite file operations", 24, "vfs"));
+    if (run.wal.rows > 0) lanes.push(lane("WAL checkpoints", 20, "wal"));
     lanes.push(lane("filesystem syncs", 20, "syncs"));
     const journal = run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits";
     lanes.push(lane(journal, 20, "journal"));
@@ -89,6 +90,7 @@ export function labels(run, table, row) {
   const label = run.label(table, row);
   if (table === "script") return [label];
   if (table === "journal") return [label, `${journal.number[row]}`];
+  if (table === "wal") return [label, run.wal.text("what", row), run.wal.text("trigger", row)].filter(Boolean);
   if (table === "transactions") {
     return [`${label}: ${(transactions.took[row] / 1e6).toPrecision(3)} ms`, label, `${row}`];
   }

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from analysis import observers
-from analysis.ledger import sums
+from analysis.ledger import sums, wal_checkpoints
 from analysis.run_files import stored
 from analysis.schemas import ledger as schema
 from base.errors import FileError
@@ -51,6 +51,9 @@ class Loaded:
         self._sort("commits", "commit", (("ledger", "commit"),))
         self._sort("checkpoints", "checkpoint", (("ledger", "checkpoint"),))
         self.tables["pieces"] = self["pieces"].sort("command", maintain_order=True)
+        tables = (self[name] for name in ("vfs", "transactions", "phases"))
+        self.tables["wal"] = wal_checkpoints.find(self.run.cell, *tables)
+        self.tables["vfs"] = self["vfs"].with_columns(wal=wal_checkpoints.rows_of(self["wal"], self["vfs"]))
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]

@@ -13,6 +13,7 @@ from analysis.figures import style
 from analysis.inspect import external_trace, trace_gaps
 from analysis.inspect.load import NEEDED, Loaded
 from analysis.inspect.pack import pack
+from analysis.ledger import wal_checkpoints
 from analysis.schemas import ledger as schema
 from model import operations
 
@@ -69,6 +70,8 @@ def render_trace(trace: external_trace.Trace) -> str:
     )
     added = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
     empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
+    empty["wal"] = pl.DataFrame(schema=wal_checkpoints.SCHEMA)
+    empty["vfs"] = empty["vfs"].with_columns(wal=pl.lit(None, pl.Int64))
     empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
     ledger = commands.select(
         (pl.col(name) if name in commands.columns else pl.lit(None)).cast(kind).alias(name)
@@ -186,6 +189,12 @@ def _frames(run: Given, origin: int, reason: Reason) -> Frames:
         "phases": (phases, ()),
         "transactions": (pl.concat([transactions, costs], how="horizontal"), sorted_by_begin),
         "vfs": (run["vfs"].select(begin, took, pl.exclude("call", "begin_ns", "end_ns")), sorted_by_begin),
+        "wal": (
+            run["wal"].select(
+                pl.lit("WAL checkpoint").alias("what"), begin, took, pl.exclude("begin_ns", "end_ns")
+            ),
+            sorted_by_begin,
+        ),
         "syncs": (
             run["syncs"].select(begin, took, pl.exclude("sync", "begin_ns", "end_ns")),
             sorted_by_begin,

@@ -1,10 +1,10 @@
 // A run's tables with links between their rows; the chain of causes and effects of one row.
 
-import { size } from "./format.mjs";
+import { count, size } from "./format.mjs";
 import { Groups } from "./table.mjs";
 
 /** The tables that have lanes: their rows can be chosen. */
-export const CHOOSABLE = ["transactions", "vfs", "syncs", "journal", "script", "commands"];
+export const CHOOSABLE = ["transactions", "vfs", "wal", "syncs", "journal", "script", "commands"];
 
 /** All tables of a run with the links between their rows. */
 export class Run {
@@ -12,8 +12,10 @@ export class Run {
     Object.assign(this, tables);
     this.about = about;
     this.tables = tables;
-    const { vfs, syncs, commands, pieces, shares, deferred } = tables;
+    const { vfs, wal, syncs, commands, pieces, shares, deferred } = tables;
     this.callsOf = new Groups(vfs.transaction);
+    this.walOf = new Groups(wal.transaction);
+    this.callsOfWal = new Groups(vfs.wal);
     this.syncsOf = new Groups(syncs.transaction);
     this.syncsOfCall = new Groups(syncs.vfs_call);
     this.commandsOf = new Groups(commands.transaction);
@@ -44,11 +46,16 @@ export class Run {
 
   /** The name of a row in a few words. */
   label(table, row) {
-    const { transactions, vfs, syncs, journal, script, commands } = this;
+    const { transactions, vfs, wal, syncs, journal, script, commands } = this;
     if (table === "script") return script.text("line", row);
     if (table === "transactions") return `${transactions.text("op", row)} ${row}`;
     if (table === "vfs") return `${vfs.text("op", row)} ${vfs.text("file", row)}`;
     if (table === "syncs") return `sync of ${syncs.text("file", row) ?? "another file"}`;
+    if (table === "wal") {
+      const frames = wal.frames[row] >= 0 ? ` of ${count(wal.frames[row])} frames` : "";
+      const trigger = wal.text("trigger", row);
+      return `WAL checkpoint${frames}${trigger ? ` (${trigger})` : ""}`;
+    }
     if (table === "journal") return `${journal.text("what", row)} ${journal.number[row]}`;
     const bytes = commands.bytes[row] > 0 ? ` ${size(commands.bytes[row])}` : "";
     return `${commands.text("rwbs", row)}${bytes} ${commands.text("kind", row)}${this.failed(row) ? ", failed" : ""}`;
@@ -78,12 +85,17 @@ export class Chain {
     this[table].add(row);
     if (table === "transactions") {
       this.#add("vfs", run.callsOf.of(row));
+      this.#add("wal", run.walOf.of(row));
       this.#add("syncs", run.syncsOf.of(row));
       this.#down(run.commandsOf.of(row), run.sharedBy.of(row), run.laterOf.of(row));
     } else if (table === "vfs") {
       this.#add("transactions", [run.vfs.transaction[row]]);
-      this.#add("syncs", run.syncsOfCall.of(row));
-      this.#down(run.commandsOfCall.of(row), run.dirtiedBy.of(row));
+      this.#add("wal", [run.vfs.wal[row]]);
+      this.#call(row);
+    } else if (table === "wal") {
+      this.#add("transactions", [run.wal.transaction[row]]);
+      this.#add("vfs", run.callsOfWal.of(row));
+      for (const call of this.vfs) this.#call(call);
     } else if (table === "syncs") {
       this.#add("vfs", [run.syncs.vfs_call[row]]);
       this.#add("transactions", [run.syncs.transaction[row]]);
@@ -102,6 +114,12 @@ export class Chain {
       this.#add("commands", commands);
       for (const command of commands) this.#add("journal", [this.run.commands.journal[command]]);
     }
+  }
+
+  #call(row) {
+    const { run } = this;
+    this.#add("syncs", run.syncsOfCall.of(row));
+    this.#down(run.commandsOfCall.of(row), run.dirtiedBy.of(row));
   }
 
   #command(row) {

@@ -9,6 +9,7 @@ const SHOWN = 300;
 const TABS = {
   transactions: ["transactions", "transaction"],
   vfs: ["file operations", "call"],
+  wal: ["WAL checkpoints", "checkpoint"],
   syncs: ["syncs", "sync"],
   journal: ["commits and checkpoints", "row"],
   script: ["script", "row"],

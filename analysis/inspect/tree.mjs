@@ -14,10 +14,11 @@ export function tree(run, chain) {
     if (!children.has(parent)) children.set(parent, []);
     children.get(parent).push(node);
   };
-  const { vfs, syncs, commands } = run;
+  const { vfs, wal, syncs, commands } = run;
   for (const row of chain.transactions) add("transactions", row, []);
   for (const row of chain.script) add("script", row, []);
-  for (const row of chain.vfs) add("vfs", row, [`transactions ${vfs.transaction[row]}`]);
+  for (const row of chain.wal) add("wal", row, [`transactions ${wal.transaction[row]}`]);
+  for (const row of chain.vfs) add("vfs", row, [`wal ${vfs.wal[row]}`, `transactions ${vfs.transaction[row]}`]);
   for (const row of chain.syncs) {
     add("syncs", row, [`vfs ${syncs.vfs_call[row]}`, `transactions ${syncs.transaction[row]}`]);
   }

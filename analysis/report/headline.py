@@ -1,30 +1,34 @@
-"""Find a run's slowest transaction, count WAL checkpoints; write the report's first lines (rate limits)."""
+"""Find a run's slowest transaction and its WAL checkpoints; write the report's first lines (rate limits)."""
 
 from typing import Any
 
 import polars as pl
 
-from analysis.ledger.build import Ledger
+from analysis.ledger import wal_checkpoints
 from analysis.ledger.timeline import edges
+from analysis.run import Run
 from analysis.schemas.ledger import TIMES
 from analysis.stats import totals
-from base.arrays import inside, ints, preceding
+from base.arrays import inside, ints
 
 # Share of the time from which on the CPU model decides a rate.
 DECIDES = 0.5
 
 
-def slowest(made: Ledger | None, journal_mode: str | None) -> dict[str, Any] | None:
+def slowest(run: Run, found: pl.DataFrame | None) -> dict[str, Any] | None:
     """Return the slowest transaction of the watched run: its number, op, and times in us by TIMES.
 
-    checkpoint: whether it ran one of SQLite's WAL, if known. None without a ledger or a transaction.
+    checkpoint: whether it ran one of SQLite's WAL, if known; wal_checkpoint: that one. found: of
+    `checkpoints`. None without a ledger or a transaction.
     """
-    if made is None or made.costs.is_empty():
+    if (made := run.ledger) is None or made.costs.is_empty():
         return None
     row = made.costs.sort("latency_ns", descending=True, maintain_order=True).row(0, named=True)
     times = {name: row[f"{name}_ns"] / 1000 for name in TIMES if row[f"{name}_ns"] is not None}
-    found = _checkpoints(made) if journal_mode == "wal" else None
-    ran = {} if found is None else {"checkpoint": row["transaction"] in found["transaction"].to_list()}
+    own = None if found is None else found.filter(pl.col("transaction") == row["transaction"])
+    ran: dict[str, Any] = {} if own is None else {"checkpoint": not own.is_empty()}
+    if own is not None and not own.is_empty() and made.given.calls:
+        ran["wal_checkpoint"] = own.select("frames", "pages", "trigger").row(0, named=True)
     return {
         "transaction": row["transaction"],
         "op": row["op"],
@@ -34,33 +38,40 @@ def slowest(made: Ledger | None, journal_mode: str | None) -> dict[str, Any] | N
     }
 
 
-def checkpoints(made: Ledger | None, journal_mode: str | None) -> int | None:
-    """Count the checkpoints of SQLite's WAL before the close; None in other modes and if unknown."""
-    found = _checkpoints(made) if made and journal_mode == "wal" else None
-    return None if found is None else found.height
+def checkpoints(run: Run) -> pl.DataFrame | None:
+    """Return the checkpoints of SQLite's WAL (wal_checkpoints.SCHEMA); None in other modes and if unknown.
 
-
-def _checkpoints(made: Ledger) -> pl.DataFrame | None:
-    """Return the checkpoints of a WAL in the phases of transactions, each with its transaction.
-
-    Null: between transactions, as the driver requests some. Nothing else writes the database. Without a log
-    of calls, nothing else syncs it; if nothing does, the result is None, as synchronous=off syncs nothing.
+    Without a log of calls they are the syncs of the database, which nothing else syncs, as far as its
+    transactions: with synchronous=off, which syncs nothing, the result is None.
     """
-    working = made.given.phases.filter(pl.col("transactions") > 0)
-    calls = made.vfs.filter(pl.col("op") == "write") if made.given.calls else made.syncs
-    calls = calls.filter(pl.col("file").cast(pl.String) == "database")
-    begin = ints(calls["begin_ns"])
-    # a checkpoint has many writes
-    calls = calls.with_columns(after=preceding(ints(made.given.transactions["begin_ns"]), begin))
-    calls = calls.filter(pl.Series(inside(begin, *edges(working)) >= 0, dtype=pl.Boolean))
+    if (made := run.ledger) is None or not wal_checkpoints.has_log(run.cell):
+        return None
     if made.given.calls:
-        return calls.unique(["database", "transaction", "after"])
-    return None if calls.is_empty() else calls
+        return wal_checkpoints.find(run.cell, made.vfs, made.given.transactions, made.given.phases)
+    syncs = made.syncs.filter(pl.col("file").cast(pl.String) == "database")
+    working = made.given.phases.filter(pl.col("transactions") > 0)
+    within = inside(ints(syncs["begin_ns"]), *edges(working)) >= 0
+    syncs = syncs.filter(pl.Series(within, dtype=pl.Boolean))
+    return None if syncs.is_empty() else syncs.with_columns(trigger=pl.lit(None, pl.String))
+
+
+def counts(run: Run, found: pl.DataFrame | None) -> dict[str, Any]:
+    """Return the entries of summary.json on the checkpoints: those before the close, and all by trigger."""
+    if found is None:
+        return {}
+    before = {"checkpoints": found.filter(pl.col("trigger").ne_missing(wal_checkpoints.CLOSE)).height}
+    if run.ledger is None or not run.ledger.given.calls or found.is_empty():
+        return before
+    by = pl.col("trigger").fill_null("unknown")
+    sums = found.group_by(by, maintain_order=True).agg(
+        count=pl.len(), frames=pl.col("frames").max(), pages=pl.col("pages").sum()
+    )
+    return {**before, "wal_checkpoints": {row.pop("trigger"): row for row in sums.iter_rows(named=True)}}
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
     """Return the lines below a terminal's rates, of any length."""
-    return [*operations(summary), *of_slowest(summary)]
+    return [*operations(summary), *of_checkpoints(summary), *of_slowest(summary)]
 
 
 def limits(summary: dict[str, Any]) -> list[str]:
@@ -91,12 +102,24 @@ def operations(summary: dict[str, Any]) -> list[str]:
     return [f"{each:.4g} operations per transaction: {rate * each:,.1f} operations per second{written}"]
 
 
+def of_checkpoints(summary: dict[str, Any]) -> list[str]:
+    """Return the checkpoints of SQLite's WAL, with their frames, by what started them."""
+    each = []
+    for trigger, row in summary.get("wal_checkpoints", {}).items():
+        most = "" if row["count"] == 1 else "at most "
+        frames = "" if row["frames"] is None else f"of {most}{row['frames']:,} frames, "
+        each.append(f"{row['count']:,} by {trigger} ({frames}{row['pages']:,} pages copied)")
+    return [f"WAL checkpoints: {', '.join(each)}"] if each else []
+
+
 def of_slowest(summary: dict[str, Any]) -> list[str]:
     """Return the slowest transaction with the parts of its time, the longest first."""
     if (slow := summary.get("slowest")) is None:
         return []
     parts = sorted(slow["times_us"].items(), key=lambda part: -part[1])
     times = ", ".join(f"{TIMES[name]} {us / 1000:,.3f}" for name, us in parts if us)
-    ran = ", of a checkpoint" if slow.get("checkpoint") else ""
+    known = slow.get("wal_checkpoint")
+    ran = f", with a {wal_checkpoints.words(known) if known else 'WAL checkpoint'}"
+    ran = ran if slow.get("checkpoint") else ""
     shown = f"make tree RUN={summary['run_id']} TRANSACTION={slow['transaction']} shows it"
     return [f"slowest, watched: {slow['op']}, {slow['latency_us'] / 1000:,.3f} ms{ran}: {times} ({shown})"]

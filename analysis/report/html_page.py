@@ -96,7 +96,7 @@ def render(
         seconds=terminal.seconds,
         mixed=terminal.MIXED,
         limits=headline.limits(summary),
-        first=headline.operations(summary),
+        first=[*headline.operations(summary), *headline.of_checkpoints(summary)],
         slowest=headline.of_slowest(summary),
         syncs=terminal.by_file(summary.get("sync_us", {})),
         written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),

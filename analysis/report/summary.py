@@ -37,7 +37,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     seconds = run.timing.timed_seconds
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
-    mode = run.cell.journal_mode if run.cell.has("journal_mode") else None
+    found = headline.checkpoints(run)
     watched = "commands" in report_tables.observed(run)
     return {
         "version": version(),
@@ -67,8 +67,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         **({"sync_us": times} if (times := sync_us(built)) else {}),
-        **({"slowest": slow} if (slow := headline.slowest(run.ledger, mode)) else {}),
-        **({} if (ran := headline.checkpoints(run.ledger, mode)) is None else {"checkpoints": ran}),
+        **({"slowest": slow} if (slow := headline.slowest(run, found)) else {}),
+        **headline.counts(run, found),
         "unchanged": {op: row["unchanged"] for op, row in operations.items()},
         "syncs": {op: row["syncs"] for op, row in operations.items()},
         "block": {

@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis.figures import style
 from analysis.inspect.load import Loaded
+from analysis.ledger import wal_checkpoints
 from analysis.ledger.sums import WORDS
 from model import operations
 
@@ -45,8 +46,10 @@ def tree(run: Loaded, transaction: int) -> Node:
         parent = next((nodes[place] for place in above if place in nodes), root)
         parent.children.append(node)
 
+    for number, checkpoint in _rows(run["wal"], pl.col("transaction") == transaction):
+        add(("wal", number), _node(checkpoint, wal_checkpoints.words(checkpoint), style.FILES["wal"]))
     for number, call in _rows(run["vfs"], pl.col("transaction") == transaction):
-        add(("vfs", number), _call(call))
+        add(("vfs", number), _call(call), ("wal", call["wal"]))
     for number, sync in _rows(run["syncs"], pl.col("transaction") == transaction):
         add(("sync", number), _sync(sync), ("vfs", sync["vfs_call"]))
     for _, command in _rows(run["ledger"], mine):

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.ledger import wal_checkpoints
 from analysis.report import headline, terminal
 from analysis.run import Run
 
@@ -27,10 +28,16 @@ def test_the_slowest_transaction_and_its_times(summary: dict[str, Any]) -> None:
     assert (
         line.startswith(f"slowest, watched: {slow['op']}, ") and f"TRANSACTION={slow['transaction']} " in line
     )
-    assert (
-        ", of a checkpoint: flush "
-        in headline.of_slowest({**summary, "slowest": {**slow, "checkpoint": True}})[0]
-    )
+    known = {"frames": 1003, "pages": 57, "trigger": "autocheckpoint"}
+    for more, words in (
+        ({}, ", with a WAL checkpoint: flush "),
+        (
+            {"wal_checkpoint": known},
+            ", with a WAL checkpoint of 1,003 frames, 57 pages copied (autocheckpoint): flush ",
+        ),
+    ):
+        ran = {**slow, "checkpoint": True, **more}
+        assert words in headline.of_slowest({**summary, "slowest": ran})[0]
 
 
 def test_rates_that_the_cpu_model_decides_or_that_leave_the_checkpoint_out(summary: dict[str, Any]) -> None:
@@ -73,28 +80,82 @@ def test_transactions_of_several_operations_have_the_operations_rate(summary: di
 
 
 @pytest.mark.parametrize(
-    ("sample", "number", "in_transactions"), [("sample-checkpoints", 5, 5), ("sample-databases", 36, 0)]
+    ("sample", "number", "by"),
+    [
+        (
+            "sample-checkpoints",
+            5,
+            {
+                "autocheckpoint": {"count": 5, "frames": 52, "pages": 114},
+                "close": {"count": 1, "frames": 25, "pages": 12},
+            },
+        ),
+        (
+            "sample-databases",
+            36,
+            {
+                "CHECKPOINT_EVERY": {"count": 36, "frames": 8, "pages": 127},
+                "close": {"count": 3, "frames": 5, "pages": 12},
+            },
+        ),
+    ],
 )
 def test_checkpoints_are_counted_within_and_between_transactions(
-    sample: str, number: int, in_transactions: int, built_run: Callable[[str], Run]
+    sample: str, number: int, by: dict[str, Any], built_run: Callable[[str], Run]
 ) -> None:
-    """CHECKPOINT_EVERY=7 of three databases: 12 times between transactions. That of the close is left out."""
-    made = built_run(sample).ledger
-    assert made is not None
-    assert headline.checkpoints(made, "wal") == number
-    assert headline.checkpoints(made, "delete") is None
-    slow = headline.slowest(made, "wal")
-    assert slow is not None and slow["checkpoint"] is (in_transactions > 0)
+    """CHECKPOINT_EVERY=7 of three databases: 12 times between transactions. Those of the close are apart."""
+    run = built_run(sample)
+    found = headline.checkpoints(run)
+    assert headline.counts(run, found) == {"checkpoints": number, "wal_checkpoints": by}
+    slow = headline.slowest(run, found)
+    assert slow is not None and slow["checkpoint"] is ("autocheckpoint" in by)
+    other = replace(run, cell=replace(run.cell, journal_mode="delete"))
+    assert headline.counts(other, headline.checkpoints(other)) == {}
+
+
+def test_a_checkpoint_has_the_frames_that_start_it(built_run: Callable[[str], Run]) -> None:
+    """wal_autocheckpoint=50 (main.c: a commit that leaves so many starts one)."""
+    run = built_run("sample-checkpoints")
+    found = headline.checkpoints(run)
+    assert found is not None and run.ledger is not None
+    started = found.filter(pl.col("trigger") == "autocheckpoint")
+    assert started["frames"].to_list() == [52, 52, 50, 50, 50]
+    writes = run.ledger.vfs.filter((pl.col("file") == "database") & (pl.col("op") == "write"))
+    assert found["pages"].sum() == writes.height
+    # each begins with the sync of the log and ends with that of the database
+    of_call = wal_checkpoints.rows_of(found, run.ledger.vfs)
+    calls = run.ledger.vfs.with_columns(row=of_call).filter(pl.col("row").is_not_null())
+    edges = calls.group_by("row").agg(*(pl.concat_str("file", "op").get(at).alias(str(at)) for at in (0, -1)))
+    assert edges.select("0", "-1").unique().rows() == [("walsync", "databasesync")]
+
+
+def test_checkpoints_are_named_with_frames_and_trigger(summary: dict[str, Any]) -> None:
+    assert headline.of_checkpoints(summary) == [
+        "WAL checkpoints: 1 by close (of 996 frames, 349 pages copied)"
+    ]
+    row = {"count": 2, "frames": 52, "pages": 1114}
+    assert headline.of_checkpoints({"wal_checkpoints": {"autocheckpoint": row}}) == [
+        "WAL checkpoints: 2 by autocheckpoint (of at most 52 frames, 1,114 pages copied)"
+    ]
+    assert headline.of_checkpoints({}) == []
 
 
 def test_a_checkpoint_that_syncs_nothing_is_one(built_run: Callable[[str], Run]) -> None:
     """synchronous=off; without a log of calls it is unknown whether there were any."""
-    made = built_run("sample-checkpoints").ledger
+    run = built_run("sample-checkpoints")
+    made = run.ledger
     assert made is not None
-    unlogged = replace(made, given=replace(made.given, calls=False))
-    assert headline.checkpoints(unlogged, "wal") == 5
+
+    def of(**parts: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        other = replace(run, ledger=replace(made, **parts))
+        found = headline.checkpoints(other)
+        return headline.counts(other, found), headline.slowest(other, found)
+
+    unlogged = {"given": replace(made.given, calls=False)}
     unsynced = {"syncs": made.syncs.filter(pl.col("file").cast(pl.String) != "database")}
-    assert headline.checkpoints(replace(made, **unsynced), "wal") == 5
-    assert headline.checkpoints(replace(unlogged, **unsynced), "wal") is None
-    slow = headline.slowest(replace(unlogged, **unsynced), "wal")
-    assert slow is not None and "checkpoint" not in slow
+    counted, slow = of(**unlogged)
+    assert counted == {"checkpoints": 5}
+    assert slow is not None and slow["checkpoint"] and "wal_checkpoint" not in slow
+    assert of(**unsynced)[0]["checkpoints"] == 5
+    counted, slow = of(**unlogged, **unsynced)
+    assert counted == {} and slow is not None and "checkpoint" not in slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,6 +22,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 import chromium  # noqa: E402
 import synthetic_ledger  # noqa: E402
 
+from analysis import pipeline  # noqa: E402
 from analysis.inspect import external_trace, write  # noqa: E402
 
 
@@ -181,3 +183,16 @@ def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) ->
         return Page(browser, made[key]).open(address)
 
     return open_page
+
+
+@pytest.fixture(scope="session")
+def checkpointed(
+    tmp_path_factory: pytest.TempPathFactory, undrawn: Callable[[], AbstractContextManager[None]]
+) -> Path:
+    """A recorded run with checkpoints of the WAL, analysed and with its page; not to be changed."""
+    folder = tmp_path_factory.mktemp("checkpointed") / "cell"
+    shutil.unpack_archive(HERE.parent / "analysis/sample-checkpoints.tar.xz", folder)
+    with undrawn():
+        pipeline.analyse(folder / "run")
+    write.of_run(str(folder / "run"))
+    return folder / "run"

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 from conftest import Page
+from selenium import webdriver
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 
@@ -43,6 +44,29 @@ def chain_of(page: Page, transaction: int) -> dict[str, list[int]]:
         "journal": commits or numbers(mine["checkpoint"]),
         "commands": numbers(mine["command"]),
     }
+
+
+def test_a_checkpoint_of_the_wal_has_a_lane_and_stands_above_its_calls(
+    checkpointed: Path, browser: webdriver.Chrome
+) -> None:
+    """Five of autocheckpoint and that of the close, which has no transaction."""
+    opened = Page(browser, checkpointed).open("#wal=2")
+    assert opened.js("app.stage.lanes.find((lane) => lane.table === 'wal').name") == "WAL checkpoints"
+    assert opened.js("app.run.wal.rows") == 6
+    said = opened.text("#details")
+    assert "WAL checkpoint of 50 frames (autocheckpoint)" in said
+    assert "39 pages copied to the database" in said and "39 × write database" in said
+    vfs = opened.table("vfs").filter(pl.col("transaction") == 60)
+    copied = vfs.filter(pl.col("file").cast(pl.String) == "database").height
+    chain = opened.chain()
+    # with the sync of the log
+    assert chain["transactions"] == [60] and len(chain["vfs"]) == copied + 1
+    opened.point(*opened.place("transactions", 60), click=True)
+    assert "WAL checkpoint of 50 frames (autocheckpoint)" in opened.text("#details")
+    assert opened.js("[...app.chosen.wal]") == [2]
+    opened.open("#wal=5")
+    assert "WAL checkpoint of 25 frames (close)" in opened.text("#details")
+    assert opened.chain()["transactions"] == []
 
 
 def test_holds_every_value_of_the_tables(page: Pages) -> None:

@@ -51,6 +51,17 @@ def test_causes_stand_above_effects(run: Path) -> None:
     )
 
 
+def test_a_checkpoint_of_the_wal_is_named_above_its_calls(
+    checkpointed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(str(checkpointed), "60")
+    assert re.search(
+        r" sync wal\n(.*\n)+?.*[└`][─-] WAL checkpoint of 50 frames, 39 pages copied \(autocheckpoint\)\n"
+        r".* {5}[├|][─-] sync wal\n.*\n.* {5}[├|][─-] 39 x write database\n",
+        capsys.readouterr().out,
+    )
+
+
 def test_a_shared_command_carries_its_share(tmp_path: Path) -> None:
     made = synthetic_ledger.make(tmp_path / "run", mode="wal", fs="f2fs", n=50)
     shared = pl.read_parquet(made / "tables/shares.parquet").row(0, named=True)
