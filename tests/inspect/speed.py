@@ -1,4 +1,4 @@
-"""How quick the page is with 200 000 block commands: python tests/inspect/speed.py.
+"""How quick the page is with 200 000 block commands, or so many: python tests/inspect/speed.py [COMMANDS].
 
 In headless Chromium, drawn by the CPU (--disable-gpu), 1440x900. First picture: from the start
 of navigation to the end of the first drawing of the timeline, of a page in a file. Frames: while
@@ -94,16 +94,17 @@ def main() -> int:
     import synthetic_ledger
     from chromium import start
 
-    if len(sys.argv) > 1:
+    commands = sys.argv[1] if len(sys.argv) == 2 else str(COMMANDS)
+    if len(sys.argv) > 2 or not commands.isdigit():
         print(__doc__)
-        return 0 if sys.argv[1] == "--help" else 2
+        return 0 if commands == "--help" else 2
     from analysis.inspect import write
 
     with tempfile.TemporaryDirectory() as name:
         browser = start(Path(name) / "profile")
         try:
             for mode, fs in (("wal", "f2fs"), ("delete", "ext4-ordered")):
-                run = synthetic_ledger.make(Path(name) / mode, mode=mode, fs=fs, commands=COMMANDS)
+                run = synthetic_ledger.make(Path(name) / mode, mode=mode, fs=fs, commands=int(commands))
                 write.of_run(str(run))
                 print(f"{mode} on {fs}:\n{told(measure(browser, run / 'inspect.html'))}")
         finally:
