@@ -1,17 +1,31 @@
 """`make results`, `make export`, `make import`: list, share and merge the results database."""
 
+import itertools
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from base.errors import BadInputError
 from base.paths import RESULTS
-from base.text import aligned, counted, filled, filled_lines, percent, printable, printable_lines
+from base.text import (
+    COLUMNS,
+    UNBROKEN,
+    aligned,
+    counted,
+    did_you_mean,
+    filled,
+    filled_lines,
+    percent,
+    printable,
+    printable_lines,
+)
+from commitpath.cells.axes import axes, newest, own_name, probe_names
 from commitpath.command_line import variables
 from commitpath.command_line.stored_run import NO_RUNS, SHIPPED
 from commitpath.database import exchange, rebuild, select, store, sync
-from commitpath.database.select import Run
+from commitpath.database.select import FACTS, NONE, Run
 from commitpath.host import places
 
 
@@ -19,6 +33,8 @@ def results(options: dict[str, str]) -> None:
     """Bring the database up to date and list its runs."""
     selector = options.get("WHERE", "")
     select.parse(selector)
+    columns = chosen(options["COLUMNS"]) if "COLUMNS" in options else []
+    wide = "WIDE" in options
     changed = rebuild.rebuild() if "REBUILD" in options else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
@@ -26,7 +42,8 @@ def results(options: dict[str, str]) -> None:
         near = "" if runs else select.nearest(every, selector)
     older = 0 if {"WHERE", "WIDE"} & options.keys() else max(0, len(runs) - NEWEST)
     if runs:
-        print(printable_lines(table(runs) if options.get("WIDE") == "yes" else narrow(runs[older:])))
+        width = math.inf if wide else COLUMNS
+        print(printable_lines(table(runs) if wide and not columns else narrow(runs[older:], columns, width)))
     if older:
         print(f"{older} older: WIDE=yes lists all, a line each; WHERE=… those of a setting or a grid")
     running = sync.running()
@@ -69,8 +86,6 @@ def import_(options: dict[str, str]) -> None:
 
 # So many runs are listed without WHERE and WIDE.
 NEWEST = 20
-# Columns of a run's id with a process number of 5 digits.
-RUN_WIDTH = 22
 SHIPPED_RUNS = f"lab={SHIPPED}: shipped with commitpath (docs/how-to/results-db.md)"
 UNUSABLE = "✗ cuts that left no usable database"
 # Columns of the table (docs/how-to/results-db.md) if a listed run had cuts.
@@ -139,27 +154,100 @@ def unusable(summary: Mapping[str, Any]) -> int:
     return select.unusable(summary["crash"]) if summary.get("crash") else 0
 
 
-def narrow(runs: list[Run]) -> list[str]:
-    """Return each run in 80 columns: its results, then the settings in which runs differ, and its reasons.
+def values(run: Run) -> dict[str, str]:
+    """Return column → value of a run: FACTS, axes, results."""
+    results = measured(run.summary)
+    return {
+        **{name: run.shown(name) or "none" for name in axes()},
+        **{name: run.shown(name) or NONE for name in FACTS if name != "grid"},
+        "grid": " ".join(sorted(run.grids)) or NONE,
+        "status": run.facts["status"] + " ¶" * bool(run.marks),
+        "lost most": lost_most(run.summary),
+        "KiB/tx": results["KiB/transaction"],
+        **results,
+        "witnesses": witnesses(run),
+        **dict(zip(_CUTS, losses(run.summary), strict=True)),
+    }
 
-    The signs are explained at the end.
+
+def chosen(text: str) -> list[str]:
+    """Return the columns that COLUMNS names, separated by commas, in any case. Raises BadInputError."""
+    results = ["KiB/tx", "lost most", *measured({}), "witnesses", *_CUTS]
+    known = {name.casefold(): name for name in (*axes(), *FACTS, *results)}
+    columns = []
+    for word in text.split(","):
+        name = own_name(word.strip().casefold())
+        if name not in known:
+            also = (axis.also.lower() for axis in axes().values() if axis.also)
+            near = did_you_mean(name, [*known.values(), *also])
+            raise BadInputError(
+                f"COLUMNS={word.strip()}: {near}a column is an axis of a cell (docs/reference/axes.md), "
+                f"{', '.join((*FACTS, *results))}"
+            )
+        columns.append(known[name])
+    return columns
+
+
+def narrow(runs: list[Run], columns: Sequence[str] = (), width: float = COLUMNS) -> list[str]:
+    """Return a table of runs, and under each run its settings and its reasons.
+
+    Settings that all or most runs have are above the table. The signs are explained at the end.
+    columns: those of the table, then without settings; what has no room in `width` is under the run.
     """
-    names = select.varying(runs) if runs else []
-    labs = {run.facts["lab"] for run in runs} - {"local"}
-    cuts = any(run.summary.get("crash") for run in runs)
-    place = f"{{:<{RUN_WIDTH}}}  {{:<10}}  {{:>10}}  {{:>7}}" + ("  {:>9}" if cuts else "")
-    lines = [place.format("run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else []))] if runs else []
-    for run in runs:
-        values = measured(run.summary)
-        lost = [lost_most(run.summary)] if cuts else []
-        status = run.facts["status"] + " ¶" * bool(run.marks)
-        results = [status, values["TPS"], values["KiB/transaction"], *lost]
-        shown = {**({"lab": run.facts["lab"]} if labs else {}), **{name: run.shown(name) for name in names}}
-        settings = " ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", "-"))
-        lines.append(place.format(run.facts["run"], *results))
-        for text in filter(None, (settings, *run.reasons)):
-            lines += filled(printable(text), first="  ")
-    return lines + [line for note in notes(runs) for line in filled(note)]
+    if not runs:
+        return []
+    above, under = list[str](), [dict[str, str]() for _ in runs]
+    if not columns:
+        cuts = any(run.summary.get("crash") for run in runs)
+        columns = ["run", "status", "TPS", "KiB/tx", *(["lost most"] if cuts else [])]
+        above, under = settings(runs)
+    every = [values(run) for run in runs]
+    ends = itertools.accumulate(max(len(row[name]) for row in (*every, {name: name})) + 2 for name in columns)
+    fitting = columns[: sum(end - 2 <= width for end in ends) or 1]
+    right = [number for number, name in enumerate(fitting) if name not in (*axes(), *FACTS)]
+    head, *rows = aligned([fitting, *([row[name] for name in fitting] for row in every)], right)
+    lines = [*above, head]
+    for run, row, text, rest in zip(runs, every, rows, under, strict=True):
+        rest |= {name: row[name] for name in columns[len(fitting) :] if row[name] != NONE}
+        lines.append(text)
+        for paragraph in filter(None, (pairs(rest), *map(printable, run.reasons))):
+            lines += filled(paragraph, first="  ")
+    return lines + [line for note in [*select.tags(lines), *notes(runs)] for line in filled(note)]
+
+
+# Share of the runs from which on a setting stands above the table.
+MOST = 0.75
+
+
+def settings(runs: Sequence[Run]) -> tuple[list[str], list[dict[str, str]]]:
+    """Return lines with the settings that all or most runs have, and the other settings of each run.
+
+    What all have by default is left out. lab is a setting here, unless all are of this lab.
+    """
+    every, most, others = dict[str, str](), dict[str, str](), [dict[str, str]() for _ in runs]
+    varying, shorter = select.varying(runs), {",".join(probe_names()): "all"}
+    default = {name: str(axis.spec["default"]) for name, axis in axes().items()}
+    default |= {"lab": store.UNNAMED, "sqlite": newest()}
+    for name in ("lab", *select.names(runs)):
+        texts = [run.shown(name) for run in runs]
+        found = [shorter.get(text, text) for text in texts]
+        ((value, number),) = Counter(found).most_common(1)
+        if number == len(runs):
+            if texts[0] not in (default.get(name), "", NONE):
+                every[name] = value
+        elif name in varying or name == "lab":
+            usual = number >= MOST * len(runs) and value not in ("", NONE)
+            most |= {name: value} if usual else {}
+            for other, text in zip(others, found, strict=True):
+                if text != value if usual else text not in ("", NONE):
+                    other[name] = text or "none"
+    heads = (("all", every), ("unless a run names another", most))
+    return [line for head, of in heads if of for line in filled(f"{head}: {pairs(of)}")], others
+
+
+def pairs(named: Mapping[str, str]) -> str:
+    """Return names and values as `page_size=4096 n=100`, no pair in two lines."""
+    return " ".join(printable(f"{name}={value}").replace(" ", UNBROKEN) for name, value in named.items())
 
 
 def notes(runs: list[Run]) -> list[str]:

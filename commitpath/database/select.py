@@ -203,7 +203,7 @@ def with_hashes(runs: Sequence[Run]) -> list[Run]:
 
 def tags(lines: Iterable[str]) -> list[str]:
     """Return a note on the first NAME#HASH in lines; empty without one."""
-    for name, tag in re.findall(r"=([^\s=]+)(#[0-9a-f]{4,64})\b", " ".join(lines)):
+    for name, tag in re.findall(r"([^\s=#]+)(#[0-9a-f]{4,64})\b", " ".join(lines)):
         return [f"{name}{tag}: runs have several contents of the profile {name}; # begins a content's hash"]
     return []
 

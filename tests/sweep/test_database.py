@@ -96,10 +96,42 @@ def test_a_run_fits_a_terminal(lab: Lab) -> None:
     lab.run(status="rejected", FS="f2fs", MODE="delete", PAGE_SIZE="8192", WAL_AUTOCHECKPOINT="500")
     lines = lab.ok("results").splitlines()[:-1]
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == ["run", "status", "TPS", "KiB/tx", "lost", "most"]
+    assert lines[0] == "all: rows=100 n=10"
+    assert lines[1].split() == ["run", "status", "TPS", "KiB/tx", "lost", "most"]
     text = " ".join(" ".join(lines).split())
     assert "journal_mode=wal" in text and "fs=f2fs" in text and "2 events lost" in text
     assert re.search(r"^\S+ +ok .* 7$", "\n".join(lines), re.M)
+
+
+def test_settings_that_most_runs_have_stand_above_them(lab: Lab) -> None:
+    for seed in range(1, 5):
+        lab.run(MODE="wal", DEVICE="emmc-5.0" if seed < 4 else "emmc-5.1", SEED=str(seed))
+    first, second, _, *lines = lab.ok("results").splitlines()
+    assert first.startswith("all: journal_mode=wal ") and "fs=" not in first
+    assert second == "unless a run names another: device=emmc-5.0"
+    assert [line.split() for line in lines if line.startswith("  ")] == [
+        ["seed=1"],
+        ["seed=2"],
+        ["seed=3"],
+        ["device=emmc-5.1", "seed=4"],
+    ]
+
+
+def test_columns_can_be_chosen(lab: Lab) -> None:
+    lab.run(MODE="wal", DEVICE="emmc-5.0", CRASH="power", CUTS="40", took={"worst": 7})
+    run = lab.run(FS="f2fs").name
+    columns = "Run,mode,FS,tps,lost most,grid,page_size,unattributed %,device,cuts tried"
+    printed = lab.ok("results", COLUMNS=columns).splitlines()
+    assert max(map(len, printed[:-1])) <= 80
+    head = ["run", "journal_mode", "fs", "TPS", "lost most", "grid"]
+    assert re.split("  +", printed[0])[:6] == head
+    assert re.split("  +", printed[3])[:5] == [run, "delete", "f2fs", "105.00", "-"]
+    assert printed[2].split()[-3:] == ["device=emmc-5.0", "cuts", "tried=40"]
+    wide = lab.ok("results", COLUMNS=columns, WIDE="yes").splitlines()
+    assert len(wide) == 4 and wide[1].endswith("  40")
+    said = lab.says("results", COLUMNS="run,mod")
+    assert said.startswith("commitpath: COLUMNS=mod: did you mean mode? a column is an axis of a cell (")
+    assert " cost %, " in said
 
 
 def test_a_run_that_is_being_analysed_is_running(lab: Lab) -> None:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,17 @@ def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name
     (line,) = done.stderr.splitlines()
     assert f"commitpath: {name}: make replaces what follows a $; write $$ for each $, or use bin/" in line
     assert not (tree / "made").exists()
+
+
+def test_columns_of_a_terminal_are_not_those_of_a_command(tree: Path) -> None:
+    """Bash sets COLUMNS to the width of the terminal on stderr."""
+    terminal, other = os.openpty()
+    termios.tcsetwinsize(other, (24, 132))
+    line = ["make", "-s", "results", "COLUMNS=run,fs"]
+    done = subprocess.run(line, cwd=tree, stdin=other, stdout=subprocess.PIPE, stderr=other, check=True)
+    for end in (terminal, other):
+        os.close(end)
+    assert json.loads(done.stdout)[2] == {"COLUMNS": "run,fs"}
 
 
 @pytest.mark.parametrize("call", [["make", "--no-print-directory"], ["bin/commitpath"]])
