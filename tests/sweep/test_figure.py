@@ -58,7 +58,9 @@ def swept(lab: Lab) -> Lab:
             for seed in (1, 2):
                 folder = lab.run(200 + size / 100 + 10 * seed, FS=fs, PAGE_SIZE=str(size), SEED=str(seed))
                 p99 = {"p50": 900.0, "p95": 2000.0, "p99": size + 100.0 * seed, "max": 9000.0}
-                edit(folder / "summary.json", latency_us=dict.fromkeys(("insert", "update", "delete"), p99))
+                more = {"sync_us": {"wal": p99}} if size == 1024 else {}
+                latency = dict.fromkeys(("insert", "update", "delete"), p99)
+                edit(folder / "summary.json", latency_us=latency, **more)
     return lab
 
 
@@ -67,6 +69,13 @@ def drawn(lab: Lab, figure: Path, **options: Any) -> tuple[str, list[dict[str, s
     out = one_line(lab.ok("figure", FIGURE=str(figure), **options))
     with figure.with_suffix(".csv").open() as file:
         return out, list(csv.DictReader(file))
+
+
+def test_the_latency_of_a_files_syncs_is_drawn(swept: Lab, grid: str, tmp_path: Path) -> None:
+    out, rows = drawn(swept, tmp_path / "x.svg", GRID=grid, OP="wal", **P99 | {"METRIC": "sync_p99"})
+    assert "2 of 6 points drawn" in out and "has no sync_p99 of wal" in out
+    # ms, of two seeds
+    assert any(value.startswith("1.174") for value in rows[0].values())
 
 
 def test_a_percentile_over_an_axis_has_intervals_and_names_what_is_missing(
