@@ -14,7 +14,7 @@ from commitpath.database import store
 # version (CITATION.cff; of schema.sql also store.VERSION) and a line in docs/reference/formats.md.
 FORMATS = (
     "0.2.0",
-    {"analysis/schema.yml": "3330e1724dcf", "commitpath/database/schema.sql": "ba74169b43d7"},
+    {"analysis/schema.yml": "5475562c0ddb", "commitpath/database/schema.sql": "ba74169b43d7"},
     8,
 )
 
