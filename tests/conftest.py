@@ -1,4 +1,4 @@
-"""Fixtures of all tests: boards to run scripts and cells on, awkward paths, analyses without figures."""
+"""Set up every test process; fixtures: boards for scripts and cells, awkward paths, undrawn analyses."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Syncs per one-row transaction in each journal_mode and synchronous, counted on the board."""
+"""Known syncs per one-row transaction, by journal_mode and synchronous; check() holds a board to them."""
 
 import csv
 import io

@@ -1,5 +1,7 @@
-"""A driver that is killed while it runs a user's SQL: what comes up is what SQLite leaves that plays it
-(model/expected_state/oracle.py), in each engine with SQL, whatever the tables are."""
+"""A driver killed at each moment of a user's SQL leaves what SQLite has after as many transactions.
+
+SQLite is model/expected_state/oracle.py; in each engine with SQL, whatever the tables are.
+"""
 
 import subprocess
 from pathlib import Path

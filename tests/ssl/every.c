@@ -1,5 +1,5 @@
-/* One short life of a database with a statement log, lived again for each of its calls to the disk,
- * or each of its allocations, with that one gone wrong:
+/* Runs a short life of SQLite/SSL again for each disk call or allocation, which fails or loses
+ * power:
  *
  *   every KIND [FIRST STEP]     every STEPth call, from FIRST on; else all of them
  *

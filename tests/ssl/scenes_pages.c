@@ -1,4 +1,5 @@
-/* The scene of a page log alone: its sectors. */
+/* The scene that only a page log has (engine ppl): sectors fill, the log fills, the database
+ * shrinks. */
 #include "scene.h"
 
 static int64_t checkpoints_of(struct ssl *ssl, enum ssl_reason reason)

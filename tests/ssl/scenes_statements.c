@@ -1,4 +1,5 @@
-/* Scenes of a statement log alone: what is logged and what is a checkpoint, and ssl_inspect. */
+/* Scenes that only a statement log has (engine ssl): what is logged, what is a checkpoint, and
+ * ssl_inspect. */
 #include <stdio.h>
 #include <string.h>
 

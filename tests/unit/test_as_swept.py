@@ -1,4 +1,4 @@
-"""A grid is taken as it was swept only with settings that the command line can give."""
+"""A grid is not taken as swept if its sweep had an unknown axis or an edited profile."""
 
 from dataclasses import replace
 from types import SimpleNamespace
