@@ -1,4 +1,4 @@
-"""A results folder with synthetic runs, and make on it."""
+"""Lab: a results folder of synthetic runs, or a recorded one; call commands on it as make would."""
 
 import atexit
 import contextlib
