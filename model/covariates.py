@@ -113,12 +113,23 @@ class Covariates:
 
 
 def parse(document: Mapping[str, Values]) -> Covariates:
-    """Return the covariates of covariates.json. Raises UnfitError if its end is not later than its begin."""
+    """Return the covariates of covariates.json.
+
+    Raises UnfitError if it has another form, or if its end is not later than its begin.
+    """
+    parts = ("begin", "end", "board")
+    if not isinstance(document, dict) or not all(_of_texts(document.get(part)) for part in parts):
+        raise UnfitError(f"not an object with {', '.join(parts)}, each an object of texts")
     begin, end = (_checked(document[edge]) for edge in ("begin", "end"))
     covariates = Covariates(begin, end, document["board"])
     if covariates.seconds is None or covariates.seconds < 0:
         raise UnfitError("time_ns is not later than at the begin")
     return covariates
+
+
+def _of_texts(part: Any) -> bool:
+    """Return whether a part has a text, or why it could not be read, for each name."""
+    return isinstance(part, dict) and all(isinstance(value, str | dict) for value in part.values())
 
 
 def _checked(edge: Values) -> Values:

@@ -103,6 +103,8 @@ export class Chain {
     } else if (table === "journal") {
       for (const command of run.commandsOfJournal.of(row)) this.#command(command);
     } else if (table === "commands") this.#command(row);
+    if (table === "commands" || table === "syncs")
+      for (const call of this.vfs) this.#add("wal", [run.vfs.wal[call]]);
   }
 
   #add(table, rows) {

@@ -7,6 +7,7 @@ import { CHOOSABLE } from "./run.mjs";
 const SEARCHED = {
   transactions: ["op"],
   vfs: ["op", "file"],
+  wal: ["what", "trigger"],
   syncs: ["file", "name"],
   journal: ["what"],
   script: ["line"],

@@ -166,7 +166,7 @@ function hatchesOf(stage) {
   const { lanes, run, palette } = stage;
   const labels = Array.from(new Set(run.points.kind), (kind) => run.about.kinds[kind]);
   const kinds = [...lanes.map((lane) => lane.kind), ...labels].map((kind) => palette.kinds[kind]);
-  const others = ["journal", "script"].flatMap((table) => palette.list(run, table));
+  const others = ["wal", "journal", "script"].flatMap((table) => palette.list(run, table));
   const colors = [...kinds, ...unnamed(stage).map(([, color]) => color), ...others].filter(Boolean);
   return new Map([...hatches(colors)].map(([color, hatch]) => [pixel(color), [color, hatch]]));
 }

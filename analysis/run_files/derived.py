@@ -34,7 +34,8 @@ def sources() -> str:
     single = (EXPERIMENTS / "schema.yml", ROOT / "workloads/operations.yml", ROOT / "CITATION.cff")
     made = hashlib.sha256()
     for path in sorted((*code, *data, *single)):
-        if path.suffix != ".pyc":
+        # compiled files, and what editors leave
+        if "__pycache__" not in path.parts and not path.name.startswith("."):
             made.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return made.hexdigest()
 

@@ -136,7 +136,12 @@ def stored_tables(connection: sqlite3.Connection) -> dict[str, str]:
 def outdated(connection: sqlite3.Connection) -> list[str]:
     """Return the tables that differ from those of schema.sql."""
     have = stored_tables(connection)
-    return [name for name, sql in tables().items() if have.get(name) != sql]
+    return [name for name, sql in tables().items() if bare(have.get(name, "")) != bare(sql)]
+
+
+def bare(sql: str) -> str:
+    """Return SQL without comments and white space."""
+    return re.sub(r"--.*|\s", "", sql)
 
 
 def upgrade() -> None:
@@ -145,19 +150,24 @@ def upgrade() -> None:
     Stored columns are copied, since version 0.1.0 the same ones; the others are computed from them.
     """
     with contextlib.closing(sqlite3.connect(DATABASE, WAIT_SECONDS, isolation_level=None)) as connection:
-        # damaged rows stay for row_checks, and a user's views as they are
+        # damaged rows stay for row_checks, and a user's views, indexes and triggers
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute("PRAGMA legacy_alter_table=ON")
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         # none if another process was first
         for table in outdated(connection):
+            own = connection.execute(
+                "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND type <> 'table' AND sql > ''", [table]
+            ).fetchall()
             connection.execute(f"ALTER TABLE {table} RENAME TO older")
             connection.execute(tables()[table])
             # without generated ones
             columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
             connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM older")
             connection.execute("DROP TABLE older")
+            for (sql,) in own:
+                connection.execute(sql)
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute("COMMIT")
     if version != VERSION:

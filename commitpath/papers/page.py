@@ -18,7 +18,12 @@ Content = Mapping[str, Any]
 # Settings that every timed cell shares, or that are in the head of its column.
 OMITTED = ("device", "probes", "sqlite")
 # Before a number, so that its verdict is also seen without colors.
-SIGNS = {verdict.REPRODUCED: "✓ ", verdict.DIRECTION: "~ ", verdict.CONTRADICTED: "✗ "}
+SIGNS = {
+    verdict.REPRODUCED: "✓ ",
+    verdict.DIRECTION: "~ ",
+    verdict.NOT_DECIDED: "? ",
+    verdict.CONTRADICTED: "✗ ",
+}
 # Key of a claim → the qualification of its verdict.
 QUALIFIED = {"circular": "circular", "by_equality": "by equality"}
 TIMES = {
@@ -110,7 +115,7 @@ def depends(claim: Content) -> str:
     if not found:
         return ""
     too = "the null model has it, too" if found["null_model_too"] else ""
-    fits = found["ratios_over_fits"]
+    fits = found["ratios_over_fits"] if claim["paper"]["kind"] in ("ratio", "direction") else None
     span = f"{number(fits[0])} to {number(fits[1])} over the device's fits" if fits else ""
     return "; ".join(filter(None, [found["words"].strip("-"), too, span]))
 

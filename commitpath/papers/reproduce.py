@@ -119,7 +119,9 @@ def write(chosen: Paper, wanted: Request, cells: set[str], folder: Path, figures
     varied = {}
     if robust_folder(wanted).is_dir() and not (wanted.lab or wanted.reduced):
         rows = robust.judged(wanted, query.Results(stored.every, stored.lab))
-        varied = {row.claim: row for row in rows}
+        # each cell once: with several seeds or boards a claim may have another verdict
+        own = {outcome.claim.id: outcome.verdict for outcome in judged}
+        varied = {row.claim: row for row in rows if row.verdict == own[row.claim]}
     content = document(chosen, judged, results, wanted, on_virtual, varied)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")

@@ -36,7 +36,7 @@ RULE = (
     (
         DIRECTION,
         f"a ratio on the paper's side of 1 (by more than {EQUAL:.0%}), but farther off than that factor, or "
-        "nearer to 1 than that.",
+        "nearer to 1 than that. Or the 95 % interval of a ratio of several runs holds such a ratio.",
     ),
     (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
     (

@@ -30,7 +30,7 @@ runs.tar.gz     the runs: settings, raw records, tables, reports, and results.sq
 {file:<15} the cells that were asked for
 setup.txt       the experimental setup, read back from the board, as text and LaTeX
 figures/        the grid's figures of experiments/figures, or else its TPS over its axes, with their numbers;
-                empty if it varies no axis, or more than a figure shows
+                empty if it varies no axis, more than a figure shows, or none could be drawn
 {missing}
 To look at them, in a clone of commitpath at {commit}:
 

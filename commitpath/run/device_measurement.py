@@ -112,9 +112,11 @@ def facts_of(text: str, host_ns: int) -> Facts:
 def check_conditions(output: RunOutput, limits: Mapping[str, float]) -> None:
     """Refuse a measurement of a board that changed, throttled, ran hot, or shared its disk."""
     try:
-        readings = covariates.parse(strict_json.parse(output.text("raw/board/covariates.json")))
+        text = output.text("raw/board/covariates.json")
     except KeyError:
         raise LabError("the measurement does not count: the board's conditions were not recorded") from None
+    try:
+        readings = covariates.parse(strict_json.parse(text))
     except strict_json.UnfitError as error:
         raise LabError(f"the measurement does not count: covariates.json: {error}") from None
     if reasons := [*covariates.changed(readings), *covariates.limited(readings, limits)]:

@@ -61,11 +61,18 @@ def sweep(variables: dict[str, str], check: Check) -> Outcome:
     print(printable(f"{more} more: {listed}" if more > 0 else f"{listed} lists them"))
     asked = grids_of(options["GRID"])
     for grid in asked:
-        own = done if len(asked) == 1 else [run for run in done if run_names(grid) & {*run.grids}]
+        own = done if len(asked) == 1 else [run for run in done if runs_of(grid) & {*run.grids}]
         if own:
             print(filled_lines([next_command(grid, settings_varied(run.cell for run in own))]))
     missing = len(runs) - len(done)
     return Outcome(code, accepted, f"{missing} of {len(runs)} runs failed" if missing else "")
+
+
+def runs_of(grid: str) -> set[str]:
+    """Return the names that a grid's runs have; none if it is valid only with the call's variables."""
+    with contextlib.suppress(BadInputError):
+        return run_names(grid)
+    return set()
 
 
 def varying(cells: Iterable[Cell]) -> list[str]:
@@ -126,7 +133,8 @@ def carry_out(
             for key in todo:
                 sql_check.check(runs[key].cell)
             announce(runs, todo, jobs)
-            with emulator_build.meanwhile([runs[key].cell for key in todo]):
+            # Slurm's boards run elsewhere
+            with emulator_build.meanwhile([] if on_slurm else [runs[key].cell for key in todo]):
                 snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
         sync.up_to_date()

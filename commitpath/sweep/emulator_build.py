@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from base.paths import CACHE
+from base.paths import CACHE, ROOT
 from images import emulator
 from model.cell import Cell
 
@@ -50,8 +50,9 @@ def meanwhile(cells: Sequence[Cell]) -> Iterator[None]:
 @contextlib.contextmanager
 def build(log: BinaryIO) -> Iterator[subprocess.Popen[bytes]]:
     """Start the build in a process group of its own, which a Ctrl-C of the sweep does not reach; end it."""
+    # of this checkout, wherever the sweep was called
     process = subprocess.Popen(
-        COMMAND, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, process_group=0
+        COMMAND, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, process_group=0
     )
     try:
         yield process

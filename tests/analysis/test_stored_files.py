@@ -10,6 +10,7 @@ import pytest
 from edited import edit, unhold
 
 from analysis import __main__ as command
+from analysis.run_files import derived
 from analysis.run_files.stored_files import NOT_HELD
 from analysis.tree import printed_tree
 from base import raw_files
@@ -86,3 +87,20 @@ def test_what_reads_an_analysed_run_takes_only_what_was_written(copy_run: Callab
         assert path.name in said and f"make analyse RUN={folder}" in said and "\n" not in said
         path.write_bytes(before)
     printed_tree.show(str(folder), "0")
+
+
+def test_what_editors_leave_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock of Emacs is a link to nothing."""
+    for name in ("analysis", "base", "model", "workloads"):
+        (tmp_path / name).mkdir()
+    for name in ("CITATION.cff", "workloads/operations.yml", "analysis/a.py"):
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(derived, "ROOT", tmp_path)
+    monkeypatch.setattr(derived, "EXPERIMENTS", tmp_path)
+    (tmp_path / "schema.yml").write_text("")
+    before = derived.sources.__wrapped__()
+    (tmp_path / "analysis/.#a.py").symlink_to("me@here.1")
+    (tmp_path / "analysis/.a.py.swp").write_text("x")
+    assert derived.sources.__wrapped__() == before
+    (tmp_path / "analysis/a.py").write_text("other")
+    assert derived.sources.__wrapped__() != before

@@ -13,7 +13,6 @@ import synthetic
 import synthetic_ledger
 import test_reproduce
 import test_robust
-from analysis.diff.page import write as diff_page
 from lab import Lab
 from test_diff import pair  # noqa: F401
 from test_reproduce import judged  # noqa: F401
@@ -21,6 +20,7 @@ from test_robust import wanted  # noqa: F401
 
 from analysis import __main__ as analysis
 from analysis.diff import compare as diff
+from analysis.diff.comparison_files import write as diff_page
 from analysis.inspect import write
 from commitpath.papers import page, robust, robust_page
 

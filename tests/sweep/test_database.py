@@ -313,7 +313,8 @@ def test_an_older_schema(lab: Lab, labs: Labs, tmp_path: Path, target: str, vers
         connection.executescript(
             f"""ALTER TABLE run RENAME TO newer; {fewer};
             INSERT INTO run ({columns}) SELECT {columns} FROM newer; DROP TABLE newer;
-            CREATE VIEW mine AS SELECT count(*) FROM run; PRAGMA user_version={version}"""
+            CREATE VIEW mine AS SELECT count(*) FROM run; CREATE INDEX fast ON run(status);
+            PRAGMA user_version={version}"""
         )
     if target == "import":
         assert "1 run imported" in lab.ok("import", FILE=str(database))
@@ -325,6 +326,9 @@ def test_an_older_schema(lab: Lab, labs: Labs, tmp_path: Path, target: str, vers
     assert rows(database) == before
     with contextlib.closing(sqlite3.connect(database)) as connection:
         assert connection.execute("SELECT * FROM mine").fetchone() == (1,)
+        assert connection.execute("SELECT tbl_name FROM sqlite_schema WHERE name = 'fast'").fetchone() == (
+            "run",
+        )
     assert lab.make("results").stderr == ""
 
 

@@ -634,9 +634,10 @@ AFTER = {
         ({"throttle/get_throttled": "0x40000"}, "its CPU was throttled: throttle/get_throttled changed from"),
         ({"temperature/thermal_zone0 cpu-thermal": "85000"}, "celsius is 85, limit 80"),
         ({"time_ns": "-1"}, "covariates.json: time_ns is not later than at the begin"),
+        ({"time_ns": 5}, "covariates.json: not an object with begin, end, board, each an object of texts"),
     ],
 )
-def test_the_conditions_of_a_measurement(end: dict[str, str], says: str) -> None:
+def test_the_conditions_of_a_measurement(end: dict[str, Any], says: str) -> None:
     readings = json.dumps({"begin": QUIET, "end": {**AFTER, **end}, "board": {}})
     sent = answer(**{"raw/board/covariates.json": readings})
     limits = profile.ansible.limits("pi", {})

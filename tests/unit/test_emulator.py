@@ -126,7 +126,9 @@ def test_a_long_sweep_builds_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Not with runs on a real clock, nor with a chosen QEMU; what is not done ends with the sweep."""
-    script = "import pathlib, signal, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
+    # called from elsewhere, of this checkout all the same
+    monkeypatch.chdir(tmp_path)
+    script = "import pathlib, sys, time, commitpath; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
     began = tmp_path / "began"
     monkeypatch.setattr(emulator_build, "COMMAND", (sys.executable, "-c", script, str(began)))
     monkeypatch.setattr(emulator_build, "LOG", tmp_path / "log/emulator.log")
