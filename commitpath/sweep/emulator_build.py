@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from base.paths import CACHE, ROOT
+from base.paths import CACHE, PYTHON, ROOT
 from images import emulator
 from model.cell import Cell
 
@@ -16,7 +16,7 @@ MANY_RUNS = 20
 # The sweep's boards come first.
 NICE = 5
 LOG = CACHE / "log/emulator-meanwhile.log"
-COMMAND = ("nice", "-n", str(NICE), sys.executable, "-E", "-m", "commitpath", "emulator")
+COMMAND = ("nice", "-n", str(NICE), *PYTHON, "-m", "commitpath", "emulator")
 
 
 def wanted(cells: Sequence[Cell]) -> bool:
