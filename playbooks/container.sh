@@ -124,9 +124,8 @@ run() {
     sh -c "$inside" sh "$(id -u)" "$(id -g)" "$PWD/bin/commitpath" "$@" <&8 &
   local process=$!
   local signalled=yes
-  # the engine may have ended since, which is no failure
-  trap 'signalled=yes; kill -INT "$process" || true' INT
-  trap 'signalled=yes; kill -TERM "$process" || true' TERM HUP
+  trap 'signalled=yes; kill -INT "$process" || true' INT # the engine may have ended since
+  trap 'signalled=yes; kill -TERM "$process" || true' TERM HUP # alike
   # a signal ends a wait, not the container
   while [ "$signalled" ]; do signalled='' code=0; wait "$process" || code=$?; done
   [ -e "$work/started" ] || fail "$engine could not start it (exit $code); see above"

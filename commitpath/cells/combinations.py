@@ -213,7 +213,7 @@ def fits_any_kernel(device: str) -> bool:
 
 
 def check_device(cell: Cell) -> None:
-    """Refuse a device, such as one of the user's, whose parameters contradict physics or each other.
+    """Refuse a device, such as one of the user's, if its parameters contradict physics or each other.
 
     On a new machine, which has no compiler yet, only the board refuses the latter.
     """

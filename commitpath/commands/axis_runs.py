@@ -40,7 +40,6 @@ class AxisRuns:
 
     def run(self, value: str) -> Run:
         """Run the cell of a value and return its run. Raises LabError if it fails or is rejected."""
-        from analysis.__main__ import main as analyse
         from commitpath.commands.analysed_runs import load_analysis
         from commitpath.run.experiment import run_once
 
@@ -50,6 +49,9 @@ class AxisRuns:
             folder: Path = run_once(cell, self.limit, meanwhile=load_analysis)
         except (LabError, FileError) as error:
             raise LabError(f"{self.title(value)}: {error}") from error
+        # loaded while the boards ran
+        from analysis.__main__ import main as analyse
+
         if analyse([str(folder), "--quiet"]):
             raise LabError(f"{self.title(value)}: {board_commands.why_failed(folder)}")
         return run_folders.read(folder)

@@ -89,7 +89,7 @@ def artifact(options: Mapping[str, str]) -> None:
 def draw(path: Path, lab: str, folder: Path) -> None:
     """Draw the figures of experiments/figures for a grid's file, or else the one that its sweep proposes.
 
-    lab: whose runs they show, so that it is no shipped ones.
+    lab: they show its runs, and not shipped ones.
     """
     specs = [
         {"NAME": name}

@@ -20,7 +20,7 @@ def impossible(p: Mapping[str, int]) -> dict[str, tuple[int, str]]:
     read, program, slc = (max(1, p[name]) for name in ("read_ns", "program_ns", "slc_program_ns"))
     whole, page = (program + p["program_kib_ns"] * kib for kib in (p["program_bytes"] // 1024, PAGE_KIB))
     slc = min(slc, whole) if p["slc_mib"] else p["slc_program_ns"]
-    # without a cache there is no other FLUSH
+    # without a cache each FLUSH is a clean one
     dirty = p["flush_dirty_ns"] + (slc if p["slc_mib"] else page) if p["cache_kib"] else p["flush_clean_ns"]
     possible = {
         "read_ns": (read, "a die takes time to sense a page"),

@@ -64,8 +64,8 @@ def test_no_operation_looks_like_a_label_or_another(seen: str, least: float) -> 
     """Both are on a run's page. A just noticeable difference is about 2."""
     others = {**style.FILES, **style.LABELS, **style.COMMANDS}
     for name, color in operations.colors().items():
-        beside = others | {op: other for op, other in operations.colors().items() if op != name}
-        near = {other: np.linalg.norm(lab(color, seen) - lab(at, seen)) for other, at in beside.items()}
+        rest = others | {op: other for op, other in operations.colors().items() if op != name}
+        near = {other: np.linalg.norm(lab(color, seen) - lab(at, seen)) for other, at in rest.items()}
         assert min(near.values()) > least, (name, min(near, key=near.__getitem__))
     greys = sorted(lab(color, "normal")[0] for color in operations.colors().values())
     assert min(np.diff(greys)) > 3.5

@@ -1,7 +1,7 @@
-"""Boot a lab board for tests, reached over SSH; check runs beside a busy neighbour, and what is formatted.
+"""Boot a lab board for tests, reached over SSH; check runs next to a busy neighbour, and what is formatted.
 
-It is a virtual board that nobody told about: booted with the host's clock, with a partition that
-is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
+It is a virtual board that commitpath does not know to be one: booted with the host's clock, with a
+partition that is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
 """
 
 import io

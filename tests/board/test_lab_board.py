@@ -1,7 +1,7 @@
 """Runs, watched commands, `make profile` on a lab board over SSH; teardown; what is not formatted.
 
-The board is a virtual one that nobody told about: booted with the host's clock, with a partition that
-is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
+The board is a virtual one that commitpath does not know to be one: booted with the host's clock, with a
+partition that is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""make inspect TRACE=: commands, gaps and lanes of a blktrace, and its page; what is no trace is refused."""
+"""make inspect TRACE=: commands, gaps and lanes of a blktrace, and its page; other files are refused."""
 
 import shutil
 import subprocess
@@ -48,8 +48,8 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
 
 def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
-    told = "nullb0.blktrace.0, nullb0.blktrace.1 missing: commands of these CPUs are not in the trace"
-    assert external_trace.read(str(prefix)).gaps == (told,)
+    gap = "nullb0.blktrace.0, nullb0.blktrace.1 missing: commands of these CPUs are not in the trace"
+    assert external_trace.read(str(prefix)).gaps == (gap,)
     text = tmp_path / "trace.txt"
     lines = (
         f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
